@@ -154,8 +154,9 @@ CUFFT_REASONS = [
     ("work areas are the plan's own", r"WorkArea|XtQueryPlan|PropertyInt64"),
 ]
 CUSOLVER_REASONS = [
-    ("complex matrices", r"Dn[CZ][a-z]"),
-    ("calls with types as arguments", r"DnX|Params"),
+    ("sparse systems", r"cusolverSp"),
+    ("eigenvalues of general matrices; random projections", r"Xgeev|Xgesvdr"),
+    ("what Jacobi's methods report: there is one method", r"Residual|Sweeps"),
     ("others", r"."),
 ]
 CUDNN_REASONS = [
@@ -184,7 +185,7 @@ CUBLASLT_GROUPS = [("products", r"Matmul$|Algo"), ("descriptions", r"Layout|Desc
 CURAND_GROUPS = [("generators", r"Create|Destroy|Set|Get"), ("numbers", r"Generate|Poisson")]
 CUFFT_GROUPS = [("plans", r"Plan|Create|Destroy|Estimate|GetSize|WorkArea|AutoAllocation|SetStream"),
                 ("transforms", r"Exec"), ("facts", r"Get")]
-CUSOLVER_GROUPS = [("systems", r"potr|getr|geqrf|orgqr|ormqr"), ("eigenvalues and singular values", r"sye|syg|gesv|Syevj|Gesvdj"),
+CUSOLVER_GROUPS = [("systems", r"potr|getr|geqrf|gqr|mqr|gesv(?!d)|gels"), ("eigenvalues and singular values", r"sye|syg|he[eg]|gesvd|Syevj|Gesvdj"),
                    ("handles", r".")]
 CUSPARSE_GROUPS = [("products", r"SpM[VM]|SpVV|SpGEMM|SDDMM|csrm[vm]|Axpby|Gather|Scatter"), ("systems and factors", r"SpS[VM]|gtsv|ilu|ic02|Ilu|Ic02"),
                    ("conversions", r"[Dd]ense|coo|csr2|Csr2|sort|nnz|Identity"),
@@ -260,10 +261,10 @@ def libraries():
                 "precision.", CUFFT_GROUPS,
                 missing=by_reason(cufft, CUFFT_REASONS, "cuFFT"),
                 absent=[("FFTW's interface (`cufftw.h`): link FFTW", "fftw*")]),
-        Library("cuSOLVER", "cusolver", "libcusolver.so", ["cusolverDn.h"], "`cusolverDn.h`, `-lcusolver`; dense matrices of float "
-                "and double.", CUSOLVER_GROUPS,
+        Library("cuSOLVER", "cusolver", "libcusolver.so", ["cusolverDn.h"], "`cusolverDn.h`, `-lcusolver`; dense matrices of float, "
+                "double and their complex numbers.", CUSOLVER_GROUPS,
                 missing=by_reason(cusolver, CUSOLVER_REASONS, "cuSOLVER"),
-                absent=[("sparse systems", "cusolverSp* cusolverRf*"), ("several devices", "cusolverMg*")]),
+                absent=[("refactored sparse systems", "cusolverRf*"), ("several devices", "cusolverMg*")]),
         Library("cuSPARSE", "cusparse", "libcusparse.so", ["cusparse.h"], "`cusparse.h`, `-lcusparse`; CSR, CSC and COO of float, "
                 "double and their complex numbers.", CUSPARSE_GROUPS,
                 missing=by_reason(cusparse, CUSPARSE_REASONS, "cuSPARSE")),

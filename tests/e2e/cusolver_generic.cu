@@ -287,7 +287,7 @@ int main() {
     check_type<float>();
     check_type<double>();
     size_t device, host;
-    IS(cusolverDnXpotrf_bufferSize(handle, params, CUBLAS_FILL_MODE_UPPER, 2, CUDA_C_32F, nullptr, 2, CUDA_C_32F, &device, &host),
+    IS(cusolverDnXpotrf_bufferSize(handle, params, CUBLAS_FILL_MODE_UPPER, 2, CUDA_R_16F, nullptr, 2, CUDA_R_16F, &device, &host),
        NOT_SUPPORTED);
     IS(cusolverDnXpotrf_bufferSize(handle, params, CUBLAS_FILL_MODE_UPPER, 2, CUDA_R_32F, nullptr, 2, CUDA_R_64F, &device, &host),
        INVALID_VALUE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of float and double, from one text. */
+/* Calls of the four types, from one text. */
 #include "base/alloc.h"
 #include "libraries/cusolver/cusolver_handle.h"
 
@@ -91,6 +91,7 @@ cusolverStatus_t wpi_cusolver_lu_solve(cusolverDnHandle_t handle, int type, cubl
                                   .n = n,
                                   .columns = columns,
                                   .is_transposed = trans != CUBLAS_OP_N,
+                                  .is_conjugated = trans == CUBLAS_OP_C,
                                   .pivots = (void *)(uintptr_t)pivots,
                                   .has_wide_pivots = is_wide,
                                   .batch = 1});
@@ -167,7 +168,7 @@ static cusolverStatus_t choose(cusolverDnHandle_t handle, int type, const select
                                bool has_vectors, int n, void *a, int lda, void *values,
                                int *count) {
     if (count == NULL) return INVALID;
-    const size_t bytes = type == 1 ? sizeof(double) : sizeof(float);
+    const size_t bytes = wpi_cusolver_real_bytes(type);
     int first = 0, outer = n;
     if (chosen->range == CUSOLVER_EIG_RANGE_I) {
         first = chosen->first - 1, outer = chosen->last;
@@ -179,8 +180,8 @@ static cusolverStatus_t choose(cusolverDnHandle_t handle, int type, const select
         if (error == cudaSuccess) error = cudaStreamSynchronize(handle->stream);
         outer = 0;
         for (int i = 0; i < n && error == cudaSuccess; i++) {
-            const double value =
-                type == 1 ? ((const double *)host)[i] : (double)((const float *)host)[i];
+            const double value = bytes == sizeof(double) ? ((const double *)host)[i]
+                                                         : (double)((const float *)host)[i];
             first += value <= chosen->above;
             outer += value <= chosen->to;
         }
@@ -192,11 +193,11 @@ static cusolverStatus_t choose(cusolverDnHandle_t handle, int type, const select
         char *to = (char *)values + (size_t)i * bytes;
         CUSOLVER_TRY(wpi_cusolver_status(cudaMemcpyAsync(
             to, to + (size_t)first * bytes, bytes, cudaMemcpyDeviceToDevice, handle->stream)));
-        const size_t column = (size_t)lda * bytes;
+        const size_t element = wpi_cusolver_bytes(type), column = (size_t)lda * element;
         to = (char *)a + (size_t)i * column;
         if (has_vectors)
             CUSOLVER_TRY(wpi_cusolver_status(
-                cudaMemcpyAsync(to, to + (size_t)first * column, (size_t)n * bytes,
+                cudaMemcpyAsync(to, to + (size_t)first * column, (size_t)n * element,
                                 cudaMemcpyDeviceToDevice, handle->stream)));
     }
     return OK;
@@ -212,8 +213,11 @@ static bool is_selection(const selection *s, int n) {
     }
 }
 
-static cusolverStatus_t singular(cusolverDnHandle_t handle, int type, const wpi_solver_svd *call,
+static cusolverStatus_t singular(cusolverDnHandle_t handle, int type, const wpi_solver_svd *wanted,
                                  int lwork) {
+    wpi_solver_svd all = *wanted;
+    const wpi_solver_svd *call = &all;
+    all.count = all.n, all.values_stride = all.n;
     CUSOLVER_TRY(wpi_cusolver_enter(handle));
     if (call->m < call->n || call->n < 0 || call->a.ld < at_least_1(call->m) || call->batch < 0 ||
         call->work == NULL || lwork < call->work_stride * call->batch ||
@@ -222,6 +226,40 @@ static cusolverStatus_t singular(cusolverDnHandle_t handle, int type, const wpi_
         return INVALID;
     if (call->n == 0 || call->batch == 0) return OK;
     return wpi_cusolver_status(wpi_solver[type].gesvd(handle->stream, call));
+}
+
+/* More columns than rows: A^T = V S U^T, of other memory. */
+static cusolverStatus_t singular_wide(cusolverDnHandle_t handle, int type, wpi_solver_svd call,
+                                      int lwork) {
+    CUSOLVER_TRY(wpi_cusolver_enter(handle));
+    const int m = call.n, n = call.m, u_columns = call.u_columns;
+    if (call.m < 0 || call.a.ld < at_least_1(call.m) || call.batch < 0) return INVALID;
+    if (n == 0 || call.batch == 0) return OK;
+    void *turned = NULL, *const u = call.u;
+    const long long ldu = call.ldu, stride = (long long)m * n;
+    CUSOLVER_TRY(wpi_cusolver_status(cudaMallocAsync(
+        &turned, (size_t)stride * (size_t)call.batch * wpi_cusolver_bytes(type), handle->stream)));
+    const wpi_solver_call transpose = {.a = call.a,
+                                       .b = {.data = turned, .ld = m, .stride = stride},
+                                       .m = n,
+                                       .n = m,
+                                       .batch = call.batch};
+    cusolverStatus_t status = run(handle, wpi_solver[type].transpose, &transpose);
+    call.a = transpose.b, call.m = m, call.n = n;
+    const long long u_stride = call.u_stride;
+    call.u = call.vt, call.ldu = call.ldvt, call.u_stride = call.vt_stride;
+    call.u_columns = call.vt_rows;
+    call.vt = u, call.ldvt = ldu, call.vt_stride = u_stride, call.vt_rows = u_columns;
+    if (status == OK) status = singular(handle, type, &call, lwork);
+    const cudaError_t freed = cudaFreeAsync(turned, handle->stream);
+    return status != OK ? status : wpi_cusolver_status(freed);
+}
+
+/* Of either shape, with U and V. */
+static cusolverStatus_t singular_pair(cusolverDnHandle_t handle, int type,
+                                      const wpi_solver_svd *call, int lwork) {
+    return call->m < call->n ? singular_wide(handle, type, *call, lwork)
+                             : singular(handle, type, call, lwork);
 }
 
 /* Of U or V^T by a letter: A all columns, S and O (in the matrix) the first n, N none. */
@@ -233,8 +271,9 @@ static cusolverStatus_t columns_of(signed char job, int all, int first, int *col
 
 /* U, or with `is_vt` V^T, takes the matrix' place: the kernel reads that to the end, so they are in
  * other memory first. */
-static cusolverStatus_t singular_in_place(cusolverDnHandle_t handle, int type, size_t element_bytes,
-                                          wpi_solver_svd call, bool is_vt, int lwork) {
+static cusolverStatus_t singular_in_place(cusolverDnHandle_t handle, int type, wpi_solver_svd call,
+                                          bool is_vt, int lwork) {
+    const size_t element_bytes = wpi_cusolver_bytes(type);
     void *vectors = NULL, *const matrix = call.a.data;
     const size_t rows = (size_t)(is_vt ? call.n : call.m);
     CUSOLVER_TRY(wpi_cusolver_enter(handle));
@@ -304,7 +343,7 @@ static cusolverStatus_t singular_in_place(cusolverDnHandle_t handle, int type, s
                                      devInfo);                                                     \
     }
 
-#define QR(X, T, type)                                                                             \
+#define QR(X, OR, T, type)                                                                         \
     WP_API cusolverStatus_t cusolverDn##X##geqrf_bufferSize(cusolverDnHandle_t handle, int m,      \
                                                             int n, T *A, int lda, int *lwork) {    \
         (void)A;                                                                                   \
@@ -321,16 +360,16 @@ static cusolverStatus_t singular_in_place(cusolverDnHandle_t handle, int type, s
             &(wpi_solver_call){                                                                    \
                 .a = matrix(A, lda), .m = m, .n = n, .tau = TAU, .info = devInfo, .batch = 1});    \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##orgqr_bufferSize(cusolverDnHandle_t handle, int m,      \
-                                                            int n, int k, const T *A, int lda,     \
-                                                            const T *tau, int *lwork) {            \
+    WP_API cusolverStatus_t cusolverDn##X##OR##gqr_bufferSize(cusolverDnHandle_t handle, int m,    \
+                                                              int n, int k, const T *A, int lda,   \
+                                                              const T *tau, int *lwork) {          \
         (void)A, (void)tau;                                                                        \
         return work_size(handle, n >= 0 && m >= n && k >= 0 && k <= n && lda >= at_least_1(m), 1,  \
                          lwork);                                                                   \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##orgqr(cusolverDnHandle_t handle, int m, int n, int k,   \
-                                                 T *A, int lda, const T *tau, T *work, int lwork,  \
-                                                 int *info) {                                      \
+    WP_API cusolverStatus_t cusolverDn##X##OR##gqr(cusolverDnHandle_t handle, int m, int n, int k, \
+                                                   T *A, int lda, const T *tau, T *work,           \
+                                                   int lwork, int *info) {                         \
         (void)work, (void)lwork;                                                                   \
         CUSOLVER_TRY(wpi_cusolver_enter(handle));                                                  \
         if (n < 0 || m < n || k < 0 || k > n || lda < at_least_1(m)) return INVALID;               \
@@ -343,16 +382,16 @@ static cusolverStatus_t singular_in_place(cusolverDnHandle_t handle, int type, s
                                       .info = info,                                                \
                                       .batch = 1});                                                \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##ormqr_bufferSize(                                       \
+    WP_API cusolverStatus_t cusolverDn##X##OR##mqr_bufferSize(                                     \
         cusolverDnHandle_t handle, cublasSideMode_t side, cublasOperation_t trans, int m, int n,   \
         int k, const T *A, int lda, const T *tau, const T *C, int ldc, int *lwork) {               \
         (void)side, (void)trans, (void)A, (void)lda, (void)tau, (void)C;                           \
         return work_size(handle, m >= 0 && n >= 0 && k >= 0 && ldc >= at_least_1(m), 1, lwork);    \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##ormqr(cusolverDnHandle_t handle, cublasSideMode_t side, \
-                                                 cublasOperation_t trans, int m, int n, int k,     \
-                                                 const T *A, int lda, const T *tau, T *C, int ldc, \
-                                                 T *work, int lwork, int *devInfo) {               \
+    WP_API cusolverStatus_t cusolverDn##X##OR##mqr(                                                \
+        cusolverDnHandle_t handle, cublasSideMode_t side, cublasOperation_t trans, int m, int n,   \
+        int k, const T *A, int lda, const T *tau, T *C, int ldc, T *work, int lwork,               \
+        int *devInfo) {                                                                            \
         (void)work, (void)lwork;                                                                   \
         CUSOLVER_TRY(wpi_cusolver_enter(handle));                                                  \
         const bool is_right = side == CUBLAS_SIDE_RIGHT;                                           \
@@ -371,53 +410,53 @@ static cusolverStatus_t singular_in_place(cusolverDnHandle_t handle, int type, s
                                       .batch = 1});                                                \
     }
 
-#define EIGEN(X, T, type)                                                                          \
-    WP_API cusolverStatus_t cusolverDn##X##syevd_bufferSize(                                       \
+#define EIGEN(X, SY, T, R, type)                                                                   \
+    WP_API cusolverStatus_t cusolverDn##X##SY##evd_bufferSize(                                     \
         cusolverDnHandle_t handle, cusolverEigMode_t jobz, cublasFillMode_t uplo, int n,           \
-        const T *A, int lda, const T *W, int *lwork) {                                             \
+        const T *A, int lda, const R *W, int *lwork) {                                             \
         (void)jobz, (void)uplo, (void)A, (void)W;                                                  \
         return work_size(handle, n >= 0 && lda >= at_least_1(n), WPI_SOLVER_EIGEN_WORK(n), lwork); \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##syevd(                                                  \
+    WP_API cusolverStatus_t cusolverDn##X##SY##evd(                                                \
         cusolverDnHandle_t handle, cusolverEigMode_t jobz, cublasFillMode_t uplo, int n, T *A,     \
-        int lda, T *W, T *work, int lwork, int *info) {                                            \
+        int lda, R *W, T *work, int lwork, int *info) {                                            \
         return eigen(handle, type, jobz, uplo, n, A, lda, W, work, lwork, info, 1);                \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##syevj_bufferSize(                                       \
+    WP_API cusolverStatus_t cusolverDn##X##SY##evj_bufferSize(                                     \
         cusolverDnHandle_t handle, cusolverEigMode_t jobz, cublasFillMode_t uplo, int n,           \
-        const T *A, int lda, const T *W, int *lwork, syevjInfo_t params) {                         \
+        const T *A, int lda, const R *W, int *lwork, syevjInfo_t params) {                         \
         (void)params;                                                                              \
-        return cusolverDn##X##syevd_bufferSize(handle, jobz, uplo, n, A, lda, W, lwork);           \
+        return cusolverDn##X##SY##evd_bufferSize(handle, jobz, uplo, n, A, lda, W, lwork);         \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##syevj(                                                  \
+    WP_API cusolverStatus_t cusolverDn##X##SY##evj(                                                \
         cusolverDnHandle_t handle, cusolverEigMode_t jobz, cublasFillMode_t uplo, int n, T *A,     \
-        int lda, T *W, T *work, int lwork, int *info, syevjInfo_t params) {                        \
+        int lda, R *W, T *work, int lwork, int *info, syevjInfo_t params) {                        \
         (void)params;                                                                              \
         return eigen(handle, type, jobz, uplo, n, A, lda, W, work, lwork, info, 1);                \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##syevjBatched_bufferSize(                                \
+    WP_API cusolverStatus_t cusolverDn##X##SY##evjBatched_bufferSize(                              \
         cusolverDnHandle_t handle, cusolverEigMode_t jobz, cublasFillMode_t uplo, int n,           \
-        const T *A, int lda, const T *W, int *lwork, syevjInfo_t params, int batchSize) {          \
+        const T *A, int lda, const R *W, int *lwork, syevjInfo_t params, int batchSize) {          \
         (void)jobz, (void)uplo, (void)A, (void)W, (void)params;                                    \
         return work_size(handle, n >= 0 && lda >= at_least_1(n) && batchSize >= 0,                 \
                          WPI_SOLVER_EIGEN_WORK(n) * batchSize, lwork);                             \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##syevjBatched(                                           \
+    WP_API cusolverStatus_t cusolverDn##X##SY##evjBatched(                                         \
         cusolverDnHandle_t handle, cusolverEigMode_t jobz, cublasFillMode_t uplo, int n, T *A,     \
-        int lda, T *W, T *work, int lwork, int *info, syevjInfo_t params, int batchSize) {         \
+        int lda, R *W, T *work, int lwork, int *info, syevjInfo_t params, int batchSize) {         \
         (void)params;                                                                              \
         return eigen(handle, type, jobz, uplo, n, A, lda, W, work, lwork, info, batchSize);        \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##sygvd_bufferSize(                                       \
+    WP_API cusolverStatus_t cusolverDn##X##SY##gvd_bufferSize(                                     \
         cusolverDnHandle_t handle, cusolverEigType_t itype, cusolverEigMode_t jobz,                \
-        cublasFillMode_t uplo, int n, const T *A, int lda, const T *B, int ldb, const T *W,        \
+        cublasFillMode_t uplo, int n, const T *A, int lda, const T *B, int ldb, const R *W,        \
         int *lwork) {                                                                              \
         (void)itype, (void)B, (void)ldb;                                                           \
-        return cusolverDn##X##syevd_bufferSize(handle, jobz, uplo, n, A, lda, W, lwork);           \
+        return cusolverDn##X##SY##evd_bufferSize(handle, jobz, uplo, n, A, lda, W, lwork);         \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##sygvd(                                                  \
+    WP_API cusolverStatus_t cusolverDn##X##SY##gvd(                                                \
         cusolverDnHandle_t handle, cusolverEigType_t itype, cusolverEigMode_t jobz,                \
-        cublasFillMode_t uplo, int n, T *A, int lda, T *B, int ldb, T *W, T *work, int lwork,      \
+        cublasFillMode_t uplo, int n, T *A, int lda, T *B, int ldb, R *W, T *work, int lwork,      \
         int *info) {                                                                               \
         return pair(handle, type, itype, jobz, uplo, n, A, lda, B, ldb, W, work, lwork, info);     \
     }
@@ -425,65 +464,65 @@ static cusolverStatus_t singular_in_place(cusolverDnHandle_t handle, int type, s
 #define SELECTION(vl, vu, il, iu)                                                                  \
     {.range = range, .above = (double)(vl), .to = (double)(vu), .first = (il), .last = (iu)}
 
-#define EIGEN_PARTS(X, T, type)                                                                    \
-    WP_API cusolverStatus_t cusolverDn##X##syevdx_bufferSize(                                      \
+#define EIGEN_PARTS(X, SY, T, R, type)                                                             \
+    WP_API cusolverStatus_t cusolverDn##X##SY##evdx_bufferSize(                                    \
         cusolverDnHandle_t handle, cusolverEigMode_t jobz, cusolverEigRange_t range,               \
-        cublasFillMode_t uplo, int n, const T *A, int lda, T vl, T vu, int il, int iu, int *meig,  \
-        const T *W, int *lwork) {                                                                  \
+        cublasFillMode_t uplo, int n, const T *A, int lda, R vl, R vu, int il, int iu, int *meig,  \
+        const R *W, int *lwork) {                                                                  \
         (void)range, (void)vl, (void)vu, (void)il, (void)iu, (void)meig;                           \
-        return cusolverDn##X##syevd_bufferSize(handle, jobz, uplo, n, A, lda, W, lwork);           \
+        return cusolverDn##X##SY##evd_bufferSize(handle, jobz, uplo, n, A, lda, W, lwork);         \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##syevdx(                                                 \
+    WP_API cusolverStatus_t cusolverDn##X##SY##evdx(                                               \
         cusolverDnHandle_t handle, cusolverEigMode_t jobz, cusolverEigRange_t range,               \
-        cublasFillMode_t uplo, int n, T *A, int lda, T vl, T vu, int il, int iu, int *meig, T *W,  \
+        cublasFillMode_t uplo, int n, T *A, int lda, R vl, R vu, int il, int iu, int *meig, R *W,  \
         T *work, int lwork, int *info) {                                                           \
         const selection chosen = SELECTION(vl, vu, il, iu);                                        \
         if (!is_selection(&chosen, n) || meig == NULL) return INVALID;                             \
         CUSOLVER_TRY(eigen(handle, type, jobz, uplo, n, A, lda, W, work, lwork, info, 1));         \
         return choose(handle, type, &chosen, is_vector(jobz), n, A, lda, W, meig);                 \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##sygvdx_bufferSize(                                      \
+    WP_API cusolverStatus_t cusolverDn##X##SY##gvdx_bufferSize(                                    \
         cusolverDnHandle_t handle, cusolverEigType_t itype, cusolverEigMode_t jobz,                \
         cusolverEigRange_t range, cublasFillMode_t uplo, int n, const T *A, int lda, const T *B,   \
-        int ldb, T vl, T vu, int il, int iu, int *meig, const T *W, int *lwork) {                  \
+        int ldb, R vl, R vu, int il, int iu, int *meig, const R *W, int *lwork) {                  \
         (void)itype, (void)B, (void)ldb, (void)range, (void)vl, (void)vu, (void)il, (void)iu;      \
         (void)meig;                                                                                \
-        return cusolverDn##X##syevd_bufferSize(handle, jobz, uplo, n, A, lda, W, lwork);           \
+        return cusolverDn##X##SY##evd_bufferSize(handle, jobz, uplo, n, A, lda, W, lwork);         \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##sygvdx(                                                 \
+    WP_API cusolverStatus_t cusolverDn##X##SY##gvdx(                                               \
         cusolverDnHandle_t handle, cusolverEigType_t itype, cusolverEigMode_t jobz,                \
         cusolverEigRange_t range, cublasFillMode_t uplo, int n, T *A, int lda, T *B, int ldb,      \
-        T vl, T vu, int il, int iu, int *meig, T *W, T *work, int lwork, int *info) {              \
+        R vl, R vu, int il, int iu, int *meig, R *W, T *work, int lwork, int *info) {              \
         const selection chosen = SELECTION(vl, vu, il, iu);                                        \
         if (!is_selection(&chosen, n) || meig == NULL) return INVALID;                             \
         CUSOLVER_TRY(                                                                              \
             pair(handle, type, itype, jobz, uplo, n, A, lda, B, ldb, W, work, lwork, info));       \
         return choose(handle, type, &chosen, is_vector(jobz), n, A, lda, W, meig);                 \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##sygvj_bufferSize(                                       \
+    WP_API cusolverStatus_t cusolverDn##X##SY##gvj_bufferSize(                                     \
         cusolverDnHandle_t handle, cusolverEigType_t itype, cusolverEigMode_t jobz,                \
-        cublasFillMode_t uplo, int n, const T *A, int lda, const T *B, int ldb, const T *W,        \
+        cublasFillMode_t uplo, int n, const T *A, int lda, const T *B, int ldb, const R *W,        \
         int *lwork, syevjInfo_t params) {                                                          \
         (void)params;                                                                              \
-        return cusolverDn##X##sygvd_bufferSize(handle, itype, jobz, uplo, n, A, lda, B, ldb, W,    \
-                                               lwork);                                             \
+        return cusolverDn##X##SY##gvd_bufferSize(handle, itype, jobz, uplo, n, A, lda, B, ldb, W,  \
+                                                 lwork);                                           \
     }                                                                                              \
-    WP_API cusolverStatus_t cusolverDn##X##sygvj(                                                  \
+    WP_API cusolverStatus_t cusolverDn##X##SY##gvj(                                                \
         cusolverDnHandle_t handle, cusolverEigType_t itype, cusolverEigMode_t jobz,                \
-        cublasFillMode_t uplo, int n, T *A, int lda, T *B, int ldb, T *W, T *work, int lwork,      \
+        cublasFillMode_t uplo, int n, T *A, int lda, T *B, int ldb, R *W, T *work, int lwork,      \
         int *info, syevjInfo_t params) {                                                           \
         (void)params;                                                                              \
         return pair(handle, type, itype, jobz, uplo, n, A, lda, B, ldb, W, work, lwork, info);     \
     }
 
-#define SINGULAR(X, T, type)                                                                       \
+#define SINGULAR(X, T, R, type)                                                                    \
     WP_API cusolverStatus_t cusolverDn##X##gesvd_bufferSize(cusolverDnHandle_t handle, int m,      \
                                                             int n, int *lwork) {                   \
         return work_size(handle, n >= 0 && m >= n, WPI_SOLVER_SVD_WORK(n), lwork);                 \
     }                                                                                              \
     WP_API cusolverStatus_t cusolverDn##X##gesvd(                                                  \
         cusolverDnHandle_t handle, signed char jobu, signed char jobvt, int m, int n, T *A,        \
-        int lda, T *S, T *U, int ldu, T *VT, int ldvt, T *work, int lwork, T *rwork, int *info) {  \
+        int lda, R *S, T *U, int ldu, T *VT, int ldvt, T *work, int lwork, R *rwork, int *info) {  \
         (void)rwork;                                                                               \
         int u_columns = 0, vt_rows = 0;                                                            \
         CUSOLVER_TRY(columns_of(jobu, m, n, &u_columns));                                          \
@@ -504,54 +543,54 @@ static cusolverStatus_t singular_in_place(cusolverDnHandle_t handle, int type, s
                                      .batch = 1};                                                  \
         if (jobu == 'O' && jobvt == 'O') return INVALID;                                           \
         if (jobu == 'O' || jobvt == 'O')                                                           \
-            return singular_in_place(handle, type, sizeof(T), call, jobvt == 'O', lwork);          \
+            return singular_in_place(handle, type, call, jobvt == 'O', lwork);                     \
         return singular(handle, type, &call, lwork);                                               \
     }                                                                                              \
     WP_API cusolverStatus_t cusolverDn##X##gesvdj_bufferSize(                                      \
         cusolverDnHandle_t handle, cusolverEigMode_t jobz, int econ, int m, int n, const T *A,     \
-        int lda, const T *S, const T *U, int ldu, const T *V, int ldv, int *lwork,                 \
+        int lda, const R *S, const T *U, int ldu, const T *V, int ldv, int *lwork,                 \
         gesvdjInfo_t params) {                                                                     \
         (void)jobz, (void)econ, (void)A, (void)lda, (void)S, (void)U, (void)ldu, (void)V,          \
             (void)ldv, (void)params;                                                               \
-        return cusolverDn##X##gesvd_bufferSize(handle, m, n, lwork);                               \
+        return work_size(handle, m >= 0 && n >= 0, WPI_SOLVER_SVD_WORK(m < n ? m : n), lwork);     \
     }                                                                                              \
     WP_API cusolverStatus_t cusolverDn##X##gesvdj(                                                 \
         cusolverDnHandle_t handle, cusolverEigMode_t jobz, int econ, int m, int n, T *A, int lda,  \
-        T *S, T *U, int ldu, T *V, int ldv, T *work, int lwork, int *info, gesvdjInfo_t params) {  \
+        R *S, T *U, int ldu, T *V, int ldv, T *work, int lwork, int *info, gesvdjInfo_t params) {  \
         (void)params;                                                                              \
-        return singular(handle, type,                                                              \
-                        &(wpi_solver_svd){.a = matrix(A, lda),                                     \
-                                          .m = m,                                                  \
-                                          .n = n,                                                  \
-                                          .u_columns = econ ? n : m,                               \
-                                          .vt_rows = n,                                            \
-                                          .is_v = 1,                                               \
-                                          .values = S,                                             \
-                                          .u = is_vector(jobz) ? U : NULL,                         \
-                                          .vt = is_vector(jobz) ? V : NULL,                        \
-                                          .work = work,                                            \
-                                          .ldu = ldu,                                              \
-                                          .ldvt = ldv,                                             \
-                                          .work_stride = WPI_SOLVER_SVD_WORK(n),                   \
-                                          .info = info,                                            \
-                                          .batch = 1},                                             \
-                        lwork);                                                                    \
+        return singular_pair(handle, type,                                                         \
+                             &(wpi_solver_svd){.a = matrix(A, lda),                                \
+                                               .m = m,                                             \
+                                               .n = n,                                             \
+                                               .u_columns = econ && n < m ? n : m,                 \
+                                               .vt_rows = econ && m < n ? m : n,                   \
+                                               .is_v = 1,                                          \
+                                               .values = S,                                        \
+                                               .u = is_vector(jobz) ? U : NULL,                    \
+                                               .vt = is_vector(jobz) ? V : NULL,                   \
+                                               .work = work,                                       \
+                                               .ldu = ldu,                                         \
+                                               .ldvt = ldv,                                        \
+                                               .work_stride = WPI_SOLVER_SVD_WORK(m < n ? m : n),  \
+                                               .info = info,                                       \
+                                               .batch = 1},                                        \
+                             lwork);                                                               \
     }                                                                                              \
     WP_API cusolverStatus_t cusolverDn##X##gesvdjBatched_bufferSize(                               \
         cusolverDnHandle_t handle, cusolverEigMode_t jobz, int m, int n, const T *A, int lda,      \
-        const T *S, const T *U, int ldu, const T *V, int ldv, int *lwork, gesvdjInfo_t params,     \
+        const R *S, const T *U, int ldu, const T *V, int ldv, int *lwork, gesvdjInfo_t params,     \
         int batchSize) {                                                                           \
         (void)jobz, (void)A, (void)lda, (void)S, (void)U, (void)ldu, (void)V, (void)ldv,           \
             (void)params;                                                                          \
-        return work_size(handle, n >= 0 && m >= n && batchSize >= 0,                               \
-                         WPI_SOLVER_SVD_WORK(n) * batchSize, lwork);                               \
+        return work_size(handle, m >= 0 && n >= 0 && batchSize >= 0,                               \
+                         WPI_SOLVER_SVD_WORK(m < n ? m : n) * batchSize, lwork);                   \
     }                                                                                              \
     WP_API cusolverStatus_t cusolverDn##X##gesvdjBatched(                                          \
-        cusolverDnHandle_t handle, cusolverEigMode_t jobz, int m, int n, T *A, int lda, T *S,      \
+        cusolverDnHandle_t handle, cusolverEigMode_t jobz, int m, int n, T *A, int lda, R *S,      \
         T *U, int ldu, T *V, int ldv, T *work, int lwork, int *info, gesvdjInfo_t params,          \
         int batchSize) {                                                                           \
         (void)params;                                                                              \
-        return singular(                                                                           \
+        return singular_pair(                                                                      \
             handle, type,                                                                          \
             &(wpi_solver_svd){.a = {.data = A, .ld = lda, .stride = (long long)lda * n},           \
                               .m = m,                                                              \
@@ -567,15 +606,18 @@ static cusolverStatus_t singular_in_place(cusolverDnHandle_t handle, int type, s
                               .ldvt = ldv,                                                         \
                               .u_stride = (long long)ldu * m,                                      \
                               .vt_stride = (long long)ldv * n,                                     \
-                              .work_stride = WPI_SOLVER_SVD_WORK(n),                               \
+                              .work_stride = WPI_SOLVER_SVD_WORK(m < n ? m : n),                   \
                               .info = info,                                                        \
                               .batch = batchSize},                                                 \
             lwork);                                                                                \
     }
 
-#define CALLS(X, T, type)                                                                          \
+#define CALLS(X, SY, OR, T, R, type)                                                               \
     SYSTEMS(X, T, type)                                                                            \
-    QR(X, T, type) EIGEN(X, T, type) EIGEN_PARTS(X, T, type) SINGULAR(X, T, type)
+    QR(X, OR, T, type)                                                                             \
+    EIGEN(X, SY, T, R, type) EIGEN_PARTS(X, SY, T, R, type) SINGULAR(X, T, R, type)
 
-CALLS(S, float, 0)
-CALLS(D, double, 1)
+CALLS(S, sy, or, float, float, 0)
+CALLS(D, sy, or, double, double, 1)
+CALLS(C, he, un, cuComplex, float, 2)
+CALLS(Z, he, un, cuDoubleComplex, double, 3)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The interface of 64-bit numbers, in which arguments name the types: float and double matrices, by
- * the calls of cusolver_dense.c. */
+/* The interface of 64-bit numbers, in which arguments name the types, by the calls of
+ * cusolver_dense.c. */
 #include "base/alloc.h"
 #include "libraries/cusolver/cusolver_handle.h"
 
@@ -35,13 +35,31 @@ WP_API cusolverStatus_t cusolverDnSetAdvOptions(cusolverDnParams_t params,
 
 /* ---- arguments ---- */
 
+/* The number of an element type; negative, if there is none. */
+static int type_of(cudaDataType type) {
+    switch (type) {
+    case CUDA_R_32F: return 0;
+    case CUDA_R_64F: return 1;
+    case CUDA_C_32F: return 2;
+    case CUDA_C_64F: return 3;
+    default: return -1;
+    }
+}
+
 static cusolverStatus_t enter(cusolverDnHandle_t handle, cudaDataType a, cudaDataType other,
                               cudaDataType compute) {
     CUSOLVER_TRY(wpi_cusolver_enter(handle));
     if (a != other || a != compute) return INVALID;
-    return a == CUDA_R_32F || a == CUDA_R_64F
-               ? OK
-               : wpi_cusolver_refuse("a matrix of another type than float or double");
+    return type_of(a) >= 0 ? OK
+                           : wpi_cusolver_refuse("a matrix of another type than float, double and "
+                                                 "their complex numbers");
+}
+
+/* The same, where the values of a matrix are real. */
+static cusolverStatus_t enter_values(cusolverDnHandle_t handle, cudaDataType a, cudaDataType values,
+                                     cudaDataType compute) {
+    CUSOLVER_TRY(enter(handle, a, a, compute));
+    return type_of(values) == type_of(a) % 2 ? OK : INVALID;
 }
 
 static bool fits(int64_t x) {
@@ -53,19 +71,23 @@ static cusolverStatus_t work_bytes(cusolverStatus_t status, cudaDataType type, i
                                    size_t *device, size_t *host) {
     if (status != OK) return status;
     if (device == NULL || host == NULL) return INVALID;
-    *device = (size_t)elements * (type == CUDA_R_64F ? sizeof(double) : sizeof(float));
+    *device = (size_t)elements * wpi_cusolver_bytes(type_of(type));
     *host = 0;
     return OK;
 }
 
 static int elements_of(size_t bytes, cudaDataType type) {
-    const size_t elements = bytes / (type == CUDA_R_64F ? sizeof(double) : sizeof(float));
+    const size_t elements = bytes / wpi_cusolver_bytes(type_of(type));
     return elements < INT32_MAX ? (int)elements : INT32_MAX;
 }
 
-/* A call by the type of A. */
-#define BY_TYPE(type, name, ...)                                                                   \
-    ((type) == CUDA_R_64F ? cusolverDnD##name(__VA_ARGS__) : cusolverDnS##name(__VA_ARGS__))
+/* A call by the type of A; of complex numbers, some have another name. */
+#define BY_NAME(type, name, complex_name, ...)                                                     \
+    ((type) == CUDA_R_32F   ? cusolverDnS##name(__VA_ARGS__)                                       \
+     : (type) == CUDA_R_64F ? cusolverDnD##name(__VA_ARGS__)                                       \
+     : (type) == CUDA_C_32F ? cusolverDnC##complex_name(__VA_ARGS__)                               \
+                            : cusolverDnZ##complex_name(__VA_ARGS__))
+#define BY_TYPE(type, name, ...) BY_NAME(type, name, name, __VA_ARGS__)
 
 /* ---- systems ---- */
 
@@ -135,7 +157,7 @@ WP_API cusolverStatus_t cusolverDnXgetrf(cusolverDnHandle_t handle, cusolverDnPa
     (void)bufferOnDevice, (void)workspaceInBytesOnDevice;
     CUSOLVER_TRY(enter(handle, dataTypeA, dataTypeA, computeType));
     if (!fits(m) || !fits(n) || !fits(lda)) return INVALID;
-    return wpi_cusolver_lu(handle, dataTypeA == CUDA_R_64F, (int)m, (int)n, A, (int)lda, ipiv, true,
+    return wpi_cusolver_lu(handle, type_of(dataTypeA), (int)m, (int)n, A, (int)lda, ipiv, true,
                            info);
 }
 
@@ -147,8 +169,8 @@ WP_API cusolverStatus_t cusolverDnXgetrs(cusolverDnHandle_t handle, cusolverDnPa
     (void)params;
     CUSOLVER_TRY(enter(handle, dataTypeA, dataTypeB, dataTypeA));
     if (!fits(n) || !fits(nrhs) || !fits(lda) || !fits(ldb)) return INVALID;
-    return wpi_cusolver_lu_solve(handle, dataTypeA == CUDA_R_64F, trans, (int)n, (int)nrhs, A,
-                                 (int)lda, ipiv, true, B, (int)ldb, info);
+    return wpi_cusolver_lu_solve(handle, type_of(dataTypeA), trans, (int)n, (int)nrhs, A, (int)lda,
+                                 ipiv, true, B, (int)ldb, info);
 }
 
 /* ---- QR ---- */
@@ -190,10 +212,10 @@ WP_API cusolverStatus_t cusolverDnXsyevd_bufferSize(
     size_t *workspaceInBytesOnDevice, size_t *workspaceInBytesOnHost) {
     int elements = 0;
     (void)params;
-    CUSOLVER_TRY(enter(handle, dataTypeA, dataTypeW, computeType));
+    CUSOLVER_TRY(enter_values(handle, dataTypeA, dataTypeW, computeType));
     if (!fits(n) || !fits(lda)) return INVALID;
-    const cusolverStatus_t status =
-        BY_TYPE(dataTypeA, syevd_bufferSize, handle, jobz, uplo, (int)n, A, (int)lda, W, &elements);
+    const cusolverStatus_t status = BY_NAME(dataTypeA, syevd_bufferSize, heevd_bufferSize, handle,
+                                            jobz, uplo, (int)n, A, (int)lda, W, &elements);
     return work_bytes(status, dataTypeA, elements, workspaceInBytesOnDevice,
                       workspaceInBytesOnHost);
 }
@@ -206,10 +228,10 @@ WP_API cusolverStatus_t cusolverDnXsyevd(cusolverDnHandle_t handle, cusolverDnPa
                                          void *bufferOnHost, size_t workspaceInBytesOnHost,
                                          int *info) {
     (void)params, (void)bufferOnHost, (void)workspaceInBytesOnHost;
-    CUSOLVER_TRY(enter(handle, dataTypeA, dataTypeW, computeType));
+    CUSOLVER_TRY(enter_values(handle, dataTypeA, dataTypeW, computeType));
     if (!fits(n) || !fits(lda)) return INVALID;
-    return BY_TYPE(dataTypeA, syevd, handle, jobz, uplo, (int)n, A, (int)lda, W, bufferOnDevice,
-                   elements_of(workspaceInBytesOnDevice, dataTypeA), info);
+    return BY_NAME(dataTypeA, syevd, heevd, handle, jobz, uplo, (int)n, A, (int)lda, W,
+                   bufferOnDevice, elements_of(workspaceInBytesOnDevice, dataTypeA), info);
 }
 
 WP_API cusolverStatus_t cusolverDnXsyevdx_bufferSize(
@@ -234,21 +256,30 @@ WP_API cusolverStatus_t cusolverDnXsyevdx(cusolverDnHandle_t handle, cusolverDnP
                                           size_t workspaceInBytesOnHost, int *info) {
     int found = 0;
     (void)params, (void)bufferOnHost, (void)workspaceInBytesOnHost;
-    CUSOLVER_TRY(enter(handle, dataTypeA, dataTypeW, computeType));
+    CUSOLVER_TRY(enter_values(handle, dataTypeA, dataTypeW, computeType));
     if (!fits(n) || !fits(lda) || h_meig == NULL) return INVALID;
     const bool is_interval = range == CUSOLVER_EIG_RANGE_V;
     if (is_interval && (vl == NULL || vu == NULL)) return INVALID;
     if (range == CUSOLVER_EIG_RANGE_I && (!fits(il) || !fits(iu))) return INVALID;
     const int elements = elements_of(workspaceInBytesOnDevice, dataTypeA);
+    double above = 0, to = 0;
+    if (is_interval && dataTypeW == CUDA_R_64F)
+        above = *(double *)vl, to = *(double *)vu;
+    else if (is_interval)
+        above = (double)*(float *)vl, to = (double)*(float *)vu;
     cusolverStatus_t status;
-    if (dataTypeA == CUDA_R_64F)
-        status = cusolverDnDsyevdx(handle, jobz, range, uplo, (int)n, A, (int)lda,
-                                   is_interval ? *(double *)vl : 0, is_interval ? *(double *)vu : 0,
-                                   (int)il, (int)iu, &found, W, bufferOnDevice, elements, info);
-    else
-        status = cusolverDnSsyevdx(handle, jobz, range, uplo, (int)n, A, (int)lda,
-                                   is_interval ? *(float *)vl : 0, is_interval ? *(float *)vu : 0,
-                                   (int)il, (int)iu, &found, W, bufferOnDevice, elements, info);
+    switch (dataTypeA) {
+#define CASE(type, call, R)                                                                        \
+    case type:                                                                                     \
+        status = call(handle, jobz, range, uplo, (int)n, A, (int)lda, (R)above, (R)to, (int)il,    \
+                      (int)iu, &found, W, bufferOnDevice, elements, info);                         \
+        break;
+        CASE(CUDA_R_32F, cusolverDnSsyevdx, float)
+        CASE(CUDA_C_32F, cusolverDnCheevdx, float)
+        CASE(CUDA_C_64F, cusolverDnZheevdx, double)
+    default: CASE(CUDA_R_64F, cusolverDnDsyevdx, double)
+#undef CASE
+    }
     *h_meig = found;
     return status;
 }
@@ -257,7 +288,7 @@ WP_API cusolverStatus_t cusolverDnXsyevdx(cusolverDnHandle_t handle, cusolverDnP
 
 static cusolverStatus_t singular_types(cusolverDnHandle_t handle, cudaDataType a, cudaDataType s,
                                        cudaDataType u, cudaDataType v, cudaDataType compute) {
-    CUSOLVER_TRY(enter(handle, a, s, compute));
+    CUSOLVER_TRY(enter_values(handle, a, s, compute));
     return u == a && v == a ? OK : INVALID;
 }
 
@@ -341,6 +372,6 @@ WP_API cusolverStatus_t cusolverDnXtrtri(cusolverDnHandle_t handle, cublasFillMo
     (void)bufferOnDevice, (void)workspaceInBytesOnDevice;
     CUSOLVER_TRY(enter(handle, dataTypeA, dataTypeA, dataTypeA));
     if (!fits(n) || !fits(lda) || lda < n) return INVALID;
-    return wpi_cusolver_triangle(handle, dataTypeA == CUDA_R_64F, uplo, diag == CUBLAS_DIAG_UNIT,
-                                 (int)n, A, (int)lda, devInfo);
+    return wpi_cusolver_triangle(handle, type_of(dataTypeA), uplo, diag == CUBLAS_DIAG_UNIT, (int)n,
+                                 A, (int)lda, devInfo);
 }

@@ -30,7 +30,15 @@ cusolverStatus_t wpi_cusolver_status(cudaError_t error);
 /** NOT_SUPPORTED, with a message. */
 cusolverStatus_t wpi_cusolver_refuse(const char *what);
 
-/** Factors with row exchanges: `type` is 0 of float, 1 of double; `pivots` are int, or int64_t. */
+/** Of an element: `type` is 0 of float, 1 of double, 2 and 3 of their complex numbers. */
+static inline size_t wpi_cusolver_real_bytes(int type) {
+    return type % 2 == 0 ? sizeof(float) : sizeof(double);
+}
+static inline size_t wpi_cusolver_bytes(int type) {
+    return type / 2 == 0 ? wpi_cusolver_real_bytes(type) : 2 * wpi_cusolver_real_bytes(type);
+}
+
+/** Factors with row exchanges; `pivots` are int, or int64_t. */
 cusolverStatus_t wpi_cusolver_lu(cusolverDnHandle_t handle, int type, int m, int n, void *a,
                                  int lda, void *pivots, bool is_wide, int *info);
 cusolverStatus_t wpi_cusolver_lu_solve(cusolverDnHandle_t handle, int type, cublasOperation_t trans,

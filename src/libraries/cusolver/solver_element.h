@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kernels of one element type T and their launches. A block works on a matrix: its threads share
- * the columns or elements of a step, and a barrier ends the step.
+ * Kernels of one element type T, whose real type is REAL, and their launches. A block works on a
+ * matrix: its threads share the columns or elements of a step, and a barrier ends the step. What is
+ * transposed of real matrices is conjugated, too, of complex ones.
  */
+static __device__ T NAME(of_real)(REAL a) {
+#if IS_COMPLEX
+    return {a, 0};
+#else
+    return a;
+#endif
+}
+
 static __device__ T *NAME(of)(const wpi_solver_matrix &m, int b) {
     return m.pointers != NULL ? (T *)m.pointers[b] : (T *)m.data + b * m.stride;
 }
@@ -15,22 +24,24 @@ static __device__ void NAME(set_info)(const wpi_solver_call &c, int value) {
 
 /* ---- Cholesky's factor ---- */
 
-/* Element (i, j) of the triangle, i >= j, in either storage. */
+/* What is stored for element (i, j) of the lower triangle, i >= j; its conjugate, if that is the
+ * upper one. */
 static __device__ T &NAME(low)(T *a, long long ld, int i, int j, int is_upper) {
     return is_upper ? AT(a, ld, j, i) : AT(a, ld, i, j);
 }
 
 static __device__ int NAME(cholesky)(T *a, long long ld, int n, int is_upper) {
     for (int k = 0; k < n; k++) {
-        const T pivot = NAME(low)(a, ld, k, k, is_upper);
+        const REAL pivot = real_part(NAME(low)(a, ld, k, k, is_upper));
         if (!(pivot > 0)) return k + 1;
-        const T root = sqrt(pivot);
+        const REAL root = sqrt(pivot);
         __syncthreads();
         EACH(i, k, n)
-        NAME(low)(a, ld, i, k, is_upper) = i == k ? root : NAME(low)(a, ld, i, k, is_upper) / root;
+        NAME(low)(a, ld, i, k, is_upper) =
+            i == k ? NAME(of_real)(root) : NAME(low)(a, ld, i, k, is_upper) / root;
         __syncthreads();
         EACH(j, k + 1, n) {
-            const T factor = NAME(low)(a, ld, j, k, is_upper);
+            const T factor = conjugate(NAME(low)(a, ld, j, k, is_upper));
             for (int i = j; i < n; i++)
                 NAME(low)(a, ld, i, j, is_upper) -= NAME(low)(a, ld, i, k, is_upper) * factor;
         }
@@ -43,6 +54,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_potrf)(wpi_s
     NAME(set_info)(c, NAME(cholesky)(NAME(of)(c.a, blockIdx.x), c.a.ld, c.n, c.is_upper));
 }
 
+static __device__ T NAME(lower)(T *l, long long ld, int i, int j, int is_upper) {
+    return is_upper ? conjugate(AT(l, ld, j, i)) : AT(l, ld, i, j);
+}
+
 /* x = L^-1 x, or L^-T x. */
 static __device__ void NAME(lower_solve)(T *l, long long ld, int n, int is_upper, int is_transposed,
                                          T *x) {
@@ -51,11 +66,11 @@ static __device__ void NAME(lower_solve)(T *l, long long ld, int n, int is_upper
         T sum = x[i];
         if (is_transposed)
             for (int k = i + 1; k < n; k++)
-                sum -= NAME(low)(l, ld, k, i, is_upper) * x[k];
+                sum -= conjugate(NAME(lower)(l, ld, k, i, is_upper)) * x[k];
         else
             for (int k = 0; k < i; k++)
-                sum -= NAME(low)(l, ld, i, k, is_upper) * x[k];
-        x[i] = sum / NAME(low)(l, ld, i, i, is_upper);
+                sum -= NAME(lower)(l, ld, i, k, is_upper) * x[k];
+        x[i] = sum / real_part(NAME(low)(l, ld, i, i, is_upper));
     }
 }
 
@@ -64,6 +79,28 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_potrs)(wpi_s
     EACH(j, 0, c.columns) {
         NAME(lower_solve)(l, c.a.ld, c.n, c.is_upper, 0, &AT(b, c.b.ld, 0, j));
         NAME(lower_solve)(l, c.a.ld, c.n, c.is_upper, 1, &AT(b, c.b.ld, 0, j));
+    }
+}
+
+/* From the inverse M of the factor, M^T M: row i takes what is in it and below. */
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_potri)(wpi_solver_call c) {
+    T *a = NAME(of)(c.a, blockIdx.x);
+    const long long ld = c.a.ld;
+    if (*c.info != 0) return; /* there is no inverse of the factor */
+    for (int i = 0; i < c.n; i++) {
+        REAL diagonal = 0;
+        for (int k = i; k < c.n && threadIdx.x == 0; k++)
+            diagonal += square(NAME(low)(a, ld, k, i, c.is_upper));
+        EACH(j, 0, i) {
+            T sum = NAME(of_real)(0);
+            for (int k = i; k < c.n; k++)
+                sum += conjugate(NAME(low)(a, ld, k, i, c.is_upper)) *
+                       NAME(low)(a, ld, k, j, c.is_upper);
+            NAME(low)(a, ld, i, j, c.is_upper) = sum;
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) NAME(low)(a, ld, i, i, c.is_upper) = NAME(of_real)(diagonal);
+        __syncthreads();
     }
 }
 
@@ -79,7 +116,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_getrf)(wpi_s
         if (threadIdx.x == 0) {
             pivot_row = k;
             for (int i = k + 1; c.pivots != NULL && i < c.m; i++)
-                if (fabs(AT(a, ld, i, k)) > fabs(AT(a, ld, pivot_row, k))) pivot_row = i;
+                if (pivot_size(AT(a, ld, i, k)) > pivot_size(AT(a, ld, pivot_row, k)))
+                    pivot_row = i;
             if (c.pivots != NULL) put_pivot(c, (long long)blockIdx.x * steps + k, pivot_row + 1);
         }
         __syncthreads();
@@ -91,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_getrf)(wpi_s
         }
         __syncthreads();
         const T pivot = AT(a, ld, k, k);
-        if (pivot == 0) {
+        if (pivot_size(pivot) == 0) {
             if (info == 0) info = k + 1;
             continue; /* the column below is 0, too, or the matrix has no factors without exchanges
                        */
@@ -106,6 +144,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_getrf)(wpi_s
         __syncthreads();
     }
     NAME(set_info)(c, info);
+}
+
+static __device__ T NAME(across)(const wpi_solver_call &c, T a) {
+    return c.is_conjugated ? conjugate(a) : a;
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_getrs)(wpi_solver_call c) {
@@ -125,12 +167,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_getrs)(wpi_s
         if (c.is_transposed) {
             for (int i = 0; i < n; i++) {
                 for (int k = 0; k < i; k++)
-                    x[i] -= AT(a, ld, k, i) * x[k];
-                x[i] /= AT(a, ld, i, i);
+                    x[i] -= NAME(across)(c, AT(a, ld, k, i)) * x[k];
+                x[i] /= NAME(across)(c, AT(a, ld, i, i));
             }
             for (int i = n - 1; i >= 0; i--)
                 for (int k = i + 1; k < n; k++)
-                    x[i] -= AT(a, ld, k, i) * x[k];
+                    x[i] -= NAME(across)(c, AT(a, ld, k, i)) * x[k];
         } else {
             for (int i = 0; i < n; i++)
                 for (int k = 0; k < i; k++)
@@ -159,13 +201,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_trtri)(wpi_s
     const long long ld = c.a.ld;
     const int n = c.n;
     for (int k = 0; k < n && !c.is_unit; k++)
-        if (AT(a, ld, k, k) == 0) {
+        if (pivot_size(AT(a, ld, k, k)) == 0) {
             NAME(set_info)(c, k + 1);
             return;
         }
     for (int step = 0; step < n; step++) {
         const int j = c.is_upper ? step : n - 1 - step;
-        const T inverse = c.is_unit ? 1 : 1 / AT(a, ld, j, j);
+        const T one = NAME(of_real)(1), inverse = c.is_unit ? one : one / AT(a, ld, j, j);
         const int first = c.is_upper ? 0 : j + 1, outer = c.is_upper ? j : n;
         /* A thread's rows are read by others: one thread multiplies in the order that keeps them.
          */
@@ -173,7 +215,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_trtri)(wpi_s
         if (threadIdx.x == 0) {
             for (int at = 0; at < outer - first; at++) {
                 const int i = c.is_upper ? first + at : outer - 1 - at;
-                T sum = (c.is_unit ? 1 : AT(a, ld, i, i)) * AT(a, ld, i, j);
+                T sum = (c.is_unit ? one : AT(a, ld, i, i)) * AT(a, ld, i, j);
                 if (c.is_upper)
                     for (int k = i + 1; k < outer; k++)
                         sum += AT(a, ld, i, k) * AT(a, ld, k, j);
@@ -191,32 +233,35 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_trtri)(wpi_s
 
 /* ---- QR factors ---- */
 
-/* One thread: the reflector of x, of `n` elements; x[0] becomes beta, the others v, whose v[0]
- * is 1. */
+/* One thread: the reflector I - tau v v^T, whose transpose makes x, of `n` elements, a real beta
+ * and zeros. x[0] becomes beta, the others v, whose v[0] is 1. */
 static __device__ T NAME(reflector)(T *x, int n) {
-    T scale = 0, sum = 0;
+    REAL scale = 0, sum = 0;
     for (int i = 1; i < n; i++)
-        scale = fmax(scale, fabs(x[i]));
-    if (scale == 0) return 0;
-    scale = fmax(scale, fabs(x[0]));
+        scale = fmax(scale, pivot_size(x[i]));
+    if (scale == 0 && imaginary_part(x[0]) == 0) return NAME(of_real)(0);
+    scale = fmax(scale, pivot_size(x[0]));
     for (int i = 0; i < n; i++)
-        sum += x[i] / scale * (x[i] / scale);
-    const T norm = scale * sqrt(sum), alpha = x[0], beta = alpha > 0 ? -norm : norm;
+        sum += square(x[i] / scale);
+    const T alpha = x[0];
+    const REAL norm = scale * sqrt(sum), beta = real_part(alpha) > 0 ? -norm : norm;
     for (int i = 1; i < n; i++)
-        x[i] /= alpha - beta;
-    x[0] = beta;
-    return (beta - alpha) / beta;
+        x[i] /= alpha - NAME(of_real)(beta);
+    x[0] = NAME(of_real)(beta);
+    return (NAME(of_real)(beta) - alpha) / beta;
 }
 
-/* Less the reflector v, whose v[k] is 1, behind zeros: x[k] to x[length - 1]. */
-static __device__ void NAME(reflect)(const T *v, T tau, T *x, long long step, int k, int length) {
+/* A column x (a row, with `is_row`) less the reflector v, whose v[k] is 1, behind zeros: x[k] to
+ * x[length - 1]. */
+static __device__ void NAME(reflect)(const T *v, T tau, T *x, long long step, int k, int length,
+                                     int is_row) {
     T sum = x[k * step];
     for (int i = k + 1; i < length; i++)
-        sum += v[i] * x[i * step];
+        sum += (is_row ? v[i] : conjugate(v[i])) * x[i * step];
     sum *= tau;
     x[k * step] -= sum;
     for (int i = k + 1; i < length; i++)
-        x[i * step] -= v[i] * sum;
+        x[i * step] -= (is_row ? conjugate(v[i]) : v[i]) * sum;
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_geqrf)(wpi_solver_call c) {
@@ -227,7 +272,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_geqrf)(wpi_s
         if (threadIdx.x == 0) tau[k] = NAME(reflector)(&AT(a, ld, k, k), c.m - k);
         __syncthreads();
         EACH(j, k + 1, c.n)
-        NAME(reflect)(&AT(a, ld, 0, k), tau[k], &AT(a, ld, 0, j), 1, k, c.m);
+        NAME(reflect)(&AT(a, ld, 0, k), conjugate(tau[k]), &AT(a, ld, 0, j), 1, k, c.m, 0);
         __syncthreads();
     }
     NAME(set_info)(c, 0);
@@ -245,7 +290,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_ormqr)(wpi_s
         T *x = b + j * step_out;
         for (int step = 0; step < c.columns; step++) {
             const int k = is_forward ? step : c.columns - 1 - step;
-            NAME(reflect)(&AT(a, c.a.ld, 0, k), tau[k], x, step_in, k, length);
+            NAME(reflect)(&AT(a, c.a.ld, 0, k), c.is_transposed ? conjugate(tau[k]) : tau[k], x,
+                          step_in, k, length, c.is_right);
         }
     }
     NAME(set_info)(c, 0);
@@ -257,62 +303,95 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_orgqr)(wpi_s
     const long long ld = c.a.ld;
     EACH(j, c.columns, c.n) {
         for (int i = 0; i < c.m; i++)
-            AT(a, ld, i, j) = i == j ? 1 : 0;
+            AT(a, ld, i, j) = NAME(of_real)(i == j);
     }
     __syncthreads();
     for (int k = c.columns - 1; k >= 0; k--) {
         EACH(j, k + 1, c.n)
-        NAME(reflect)(&AT(a, ld, 0, k), tau[k], &AT(a, ld, 0, j), 1, k, c.m);
+        NAME(reflect)(&AT(a, ld, 0, k), tau[k], &AT(a, ld, 0, j), 1, k, c.m, 0);
         __syncthreads();
         EACH(i, 0, c.m) {
             if (i < k)
-                AT(a, ld, i, k) = 0;
+                AT(a, ld, i, k) = NAME(of_real)(0);
             else
-                AT(a, ld, i, k) = i == k ? 1 - tau[k] : -tau[k] * AT(a, ld, i, k);
+                AT(a, ld, i, k) = i == k ? NAME(of_real)(1) - tau[k] : -tau[k] * AT(a, ld, i, k);
         }
         __syncthreads();
     }
     NAME(set_info)(c, 0);
 }
 
+/* The first n rows of B, less the triangle R of A: the solution of least squares behind Q^T B. */
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_upper)(wpi_solver_call c) {
+    const T *a = NAME(of)(c.a, blockIdx.x);
+    T *b = NAME(of)(c.b, blockIdx.x);
+    for (int i = 0; i < c.n; i++)
+        if (pivot_size(AT(a, c.a.ld, i, i)) == 0) {
+            NAME(set_info)(c, i + 1);
+            return;
+        }
+    EACH(j, 0, c.columns) {
+        T *x = &AT(b, c.b.ld, 0, j);
+        for (int i = c.n - 1; i >= 0; i--) {
+            for (int k = i + 1; k < c.n; k++)
+                x[i] -= AT(a, c.a.ld, i, k) * x[k];
+            x[i] /= AT(a, c.a.ld, i, i);
+        }
+    }
+}
+
+/* B = A^T, of m x n. */
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_transpose)(wpi_solver_call c) {
+    const T *a = NAME(of)(c.a, blockIdx.x);
+    T *b = NAME(of)(c.b, blockIdx.x);
+    EACH(i, 0, c.m) {
+        for (int j = 0; j < c.n; j++)
+            AT(b, c.b.ld, j, i) = conjugate(AT(a, c.a.ld, i, j));
+    }
+}
+
 /* ---- eigenvalues of symmetric matrices ---- */
 
 /* Householder's reduction to the diagonal d and what is beside it, e[1..]; reflectors stay in the
  * columns of the lower triangle. */
-static __device__ void NAME(tridiagonal)(T *a, long long ld, int n, T *d, T *e, T *tau, T *w) {
-    for (int k = 0; k + 2 < n; k++) {
+static __device__ void NAME(tridiagonal)(T *a, long long ld, int n, REAL *d, REAL *e, T *tau,
+                                         T *w) {
+    EACH(i, 0, n) AT(a, ld, i, i) = NAME(of_real)(real_part(AT(a, ld, i, i)));
+    __syncthreads();
+    for (int k = 0; k + 1 < n; k++) {
         if (threadIdx.x == 0) tau[k] = NAME(reflector)(&AT(a, ld, k + 1, k), n - k - 1);
         __syncthreads();
         /* w = tau A v, of the symmetric part behind; v[0] is 1. */
         EACH(i, k + 1, n) {
-            T sum = 0;
+            T sum = NAME(of_real)(0);
             for (int j = k + 1; j < n; j++) {
-                const T x = i >= j ? AT(a, ld, i, j) : AT(a, ld, j, i);
-                sum += x * (j == k + 1 ? 1 : AT(a, ld, j, k));
+                const T x = i >= j ? AT(a, ld, i, j) : conjugate(AT(a, ld, j, i));
+                sum += j == k + 1 ? x : x * AT(a, ld, j, k);
             }
             w[i] = tau[k] * sum;
         }
         __syncthreads();
         if (threadIdx.x == 0) {
-            T dot = w[k + 1];
+            T dot = conjugate(w[k + 1]);
             for (int i = k + 2; i < n; i++)
-                dot += w[i] * AT(a, ld, i, k);
-            dot *= tau[k] / 2;
+                dot += conjugate(w[i]) * AT(a, ld, i, k);
+            dot *= tau[k] / (REAL)2;
             w[k + 1] -= dot;
             for (int i = k + 2; i < n; i++)
                 w[i] -= dot * AT(a, ld, i, k);
         }
         __syncthreads();
         EACH(j, k + 1, n) {
-            const T v = j == k + 1 ? 1 : AT(a, ld, j, k);
+            const T one = NAME(of_real)(1), v = j == k + 1 ? one : AT(a, ld, j, k);
             for (int i = j; i < n; i++)
-                AT(a, ld, i, j) -= (i == k + 1 ? 1 : AT(a, ld, i, k)) * w[j] + w[i] * v;
+                AT(a, ld, i, j) -=
+                    (i == k + 1 ? one : AT(a, ld, i, k)) * conjugate(w[j]) + w[i] * conjugate(v);
         }
         __syncthreads();
     }
     EACH(i, 0, n) {
-        d[i] = AT(a, ld, i, i);
-        e[i] = i > 0 ? AT(a, ld, i, i - 1) : 0;
+        d[i] = real_part(AT(a, ld, i, i));
+        e[i] = i > 0 ? real_part(AT(a, ld, i, i - 1)) : 0;
     }
     __syncthreads();
 }
@@ -323,16 +402,16 @@ static __device__ void NAME(form_vectors)(T *a, long long ld, int n, const T *ta
      */
     EACH(i, 0, n) {
         for (int j = n - 1; j > 0; j--)
-            AT(a, ld, i, j) = i > j && j + 1 < n ? AT(a, ld, i, j - 1) : i == j ? 1 : 0;
-        AT(a, ld, i, 0) = i == 0 ? 1 : 0;
+            AT(a, ld, i, j) = i > j ? AT(a, ld, i, j - 1) : NAME(of_real)(i == j);
+        AT(a, ld, i, 0) = NAME(of_real)(i == 0);
     }
     __syncthreads();
-    for (int k = n - 3; k >= 0; k--) {
+    for (int k = n - 2; k >= 0; k--) {
         const int first = k + 1; /* row and column of the reflector */
         EACH(j, first + 1, n) {
             T sum = AT(a, ld, first, j);
             for (int i = first + 1; i < n; i++)
-                sum += AT(a, ld, i, first) * AT(a, ld, i, j);
+                sum += conjugate(AT(a, ld, i, first)) * AT(a, ld, i, j);
             sum *= tau[k];
             AT(a, ld, first, j) -= sum;
             for (int i = first + 1; i < n; i++)
@@ -340,15 +419,16 @@ static __device__ void NAME(form_vectors)(T *a, long long ld, int n, const T *ta
         }
         __syncthreads();
         EACH(i, first, n)
-        AT(a, ld, i, first) = i == first ? 1 - tau[k] : -tau[k] * AT(a, ld, i, first);
+        AT(a, ld, i, first) =
+            i == first ? NAME(of_real)(1) - tau[k] : -tau[k] * AT(a, ld, i, first);
         __syncthreads();
     }
 }
 
 /* Implicit QL steps. One thread finds the rotations of a step; each thread applies them to rows of
  * the vectors. The number of the value that did not converge, or 0. */
-static __device__ int NAME(ql)(T *a, long long ld, int n, T *d, T *e, T *cosines, T *sines,
-                               int has_vectors) {
+static __device__ int NAME(ql)(T *a, long long ld, int n, REAL *d, REAL *e, REAL *cosines,
+                               REAL *sines, int has_vectors) {
     __shared__ int last_of_step;
     for (int i = 1; i < n && threadIdx.x == 0; i++)
         e[i - 1] = e[i];
@@ -363,12 +443,12 @@ static __device__ int NAME(ql)(T *a, long long ld, int n, T *d, T *e, T *cosines
             if (iteration == 60) return l + 1;
             __syncthreads();
             if (threadIdx.x == 0) {
-                T g = (d[l + 1] - d[l]) / (2 * e[l]), r = hypot(g, (T)1);
+                REAL g = (d[l + 1] - d[l]) / (2 * e[l]), r = hypot(g, (REAL)1);
                 g = d[m] - d[l] + e[l] / (g + (g >= 0 ? fabs(r) : -fabs(r)));
-                T s = 1, c = 1, p = 0;
+                REAL s = 1, c = 1, p = 0;
                 int i;
                 for (i = m - 1; i >= l; i--) {
-                    const T f = s * e[i], b = c * e[i];
+                    const REAL f = s * e[i], b = c * e[i];
                     r = hypot(f, g);
                     e[i + 1] = r;
                     if (r == 0) {
@@ -408,14 +488,14 @@ static __device__ int NAME(ql)(T *a, long long ld, int n, T *d, T *e, T *cosines
 }
 
 /* Ascending order; columns of the vectors go along. */
-static __device__ void NAME(sort_values)(T *a, long long ld, int n, T *d, int has_vectors) {
+static __device__ void NAME(sort_values)(T *a, long long ld, int n, REAL *d, int has_vectors) {
     __shared__ int other;
     for (int k = 0; k + 1 < n; k++) {
         if (threadIdx.x == 0) {
             other = k;
             for (int i = k + 1; i < n; i++)
                 if (d[i] < d[other]) other = i;
-            const T kept = d[k];
+            const REAL kept = d[k];
             d[k] = d[other];
             d[other] = kept;
         }
@@ -432,17 +512,18 @@ static __device__ void NAME(sort_values)(T *a, long long ld, int n, T *d, int ha
 
 extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_syev)(wpi_solver_call c) {
     T *a = NAME(of)(c.a, blockIdx.x), *work = (T *)c.work + blockIdx.x * c.work_stride;
-    T *d = (T *)c.values + (long long)blockIdx.x * c.n, *e = work, *tau = work + c.n,
-      *w = work + 2 * c.n, *sines = work + 3 * c.n;
+    T *tau = work + c.n, *w = work + 2 * c.n;
+    REAL *d = (REAL *)c.values + (long long)blockIdx.x * c.n, *e = (REAL *)work,
+         *cosines = (REAL *)w, *sines = (REAL *)(work + 3 * c.n);
     const long long ld = c.a.ld;
     EACH(j, 0, c.is_upper ? c.n : 0) {
         for (int i = j + 1; i < c.n; i++)
-            AT(a, ld, i, j) = AT(a, ld, j, i);
+            AT(a, ld, i, j) = conjugate(AT(a, ld, j, i));
     }
     __syncthreads();
     NAME(tridiagonal)(a, ld, c.n, d, e, tau, w);
     if (c.has_vectors) NAME(form_vectors)(a, ld, c.n, tau);
-    const int info = NAME(ql)(a, ld, c.n, d, e, w, sines, c.has_vectors);
+    const int info = NAME(ql)(a, ld, c.n, d, e, cosines, sines, c.has_vectors);
     __syncthreads();
     NAME(sort_values)(a, ld, c.n, d, c.has_vectors);
     NAME(set_info)(c, info);
@@ -453,11 +534,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_sygst)(wpi_s
     T *a = NAME(of)(c.a, blockIdx.x), *l = NAME(of)(c.b, blockIdx.x);
     const long long ld = c.a.ld;
     EACH(j, 0, c.n) {
+        AT(a, ld, j, j) = NAME(of_real)(real_part(AT(a, ld, j, j)));
         for (int i = j + 1; i < c.n; i++) {
             if (c.is_upper)
-                AT(a, ld, i, j) = AT(a, ld, j, i);
+                AT(a, ld, i, j) = conjugate(AT(a, ld, j, i));
             else
-                AT(a, ld, j, i) = AT(a, ld, i, j);
+                AT(a, ld, j, i) = conjugate(AT(a, ld, i, j));
         }
     }
     __syncthreads();
@@ -467,8 +549,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_sygst)(wpi_s
         for (int k = 0; k < c.n; k++) {
             T sum = AT(a, ld, i, k);
             for (int j = 0; j < k; j++)
-                sum -= NAME(low)(l, c.b.ld, k, j, c.is_upper) * AT(a, ld, i, j);
-            AT(a, ld, i, k) = sum / NAME(low)(l, c.b.ld, k, k, c.is_upper);
+                sum -= conjugate(NAME(lower)(l, c.b.ld, k, j, c.is_upper)) * AT(a, ld, i, j);
+            AT(a, ld, i, k) = sum / real_part(NAME(low)(l, c.b.ld, k, k, c.is_upper));
         }
     }
 }
@@ -484,14 +566,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_sygst_back)(
  * and a thread a pair; n - 1 rounds pair all. */
 extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_gesvd)(wpi_solver_svd c) {
     __shared__ int changes;
-    T *a = NAME(of)(c.a, blockIdx.x), *v = (T *)c.work + blockIdx.x * c.work_stride,
-      *norms = v + (long long)c.n * c.n;
-    T *values = (T *)c.values + (long long)blockIdx.x * c.n;
+    T *a = NAME(of)(c.a, blockIdx.x), *v = (T *)c.work + blockIdx.x * c.work_stride;
+    REAL *norms = (REAL *)(v + (long long)c.n * c.n),
+         *values = (REAL *)c.values + (long long)blockIdx.x * c.values_stride;
     const long long ld = c.a.ld;
     const int n = c.n, even = n + n % 2;
     EACH(j, 0, n) {
         for (int i = 0; i < n; i++)
-            AT(v, n, i, j) = i == j ? 1 : 0;
+            AT(v, n, i, j) = NAME(of_real)(i == j);
     }
     int sweeps = 0, is_done = n < 2;
     for (; !is_done && sweeps < 60; sweeps++) {
@@ -507,23 +589,25 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_gesvd)(wpi_s
                     p = q, q = kept;
                 }
                 if (q < n) {
-                    T *x = &AT(a, ld, 0, p), *y = &AT(a, ld, 0, q), alpha = 0, beta = 0, gamma = 0;
+                    T *x = &AT(a, ld, 0, p), *y = &AT(a, ld, 0, q), gamma = NAME(of_real)(0), phase;
+                    REAL alpha = 0, beta = 0;
                     for (int i = 0; i < c.m; i++) {
-                        alpha += x[i] * x[i];
-                        beta += y[i] * y[i];
-                        gamma += x[i] * y[i];
+                        alpha += square(x[i]);
+                        beta += square(y[i]);
+                        gamma += conjugate(x[i]) * y[i];
                     }
-                    if (fabs(gamma) > 4 * EPSILON * sqrt((T)c.m) * sqrt(alpha) * sqrt(beta)) {
-                        const T zeta = (beta - alpha) / (2 * gamma);
-                        const T t = (zeta >= 0 ? 1 : -1) / (fabs(zeta) + sqrt(1 + zeta * zeta));
-                        const T cosine = 1 / sqrt(1 + t * t), sine = cosine * t;
+                    const REAL size = split(gamma, &phase);
+                    if (fabs(size) > 4 * EPSILON * sqrt((REAL)c.m) * sqrt(alpha) * sqrt(beta)) {
+                        const REAL zeta = (beta - alpha) / (2 * size);
+                        const REAL t = (zeta >= 0 ? 1 : -1) / (fabs(zeta) + sqrt(1 + zeta * zeta));
+                        const REAL cosine = 1 / sqrt(1 + t * t), sine = cosine * t;
                         T *rows[2] = {&AT(v, n, 0, p), &AT(v, n, 0, q)};
                         for (int part = 0; part < 2; part++) {
                             T *left = part == 0 ? x : rows[0], *right = part == 0 ? y : rows[1];
                             for (int i = 0; i < (part == 0 ? c.m : n); i++) {
-                                const T kept = left[i];
-                                left[i] = cosine * kept - sine * right[i];
-                                right[i] = sine * kept + cosine * right[i];
+                                const T kept = left[i], turned = right[i] * conjugate(phase);
+                                left[i] = cosine * kept - sine * turned;
+                                right[i] = sine * kept + cosine * turned;
                             }
                         }
                         atomicAdd(&changes, 1);
@@ -536,62 +620,66 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_gesvd)(wpi_s
     }
     __syncthreads();
     EACH(j, 0, n) {
-        T scale = 0, sum = 0;
+        REAL scale = 0, sum = 0;
         for (int i = 0; i < c.m; i++)
-            scale = fmax(scale, fabs(AT(a, ld, i, j)));
+            scale = fmax(scale, pivot_size(AT(a, ld, i, j)));
         for (int i = 0; i < c.m && scale > 0; i++)
-            sum += AT(a, ld, i, j) / scale * (AT(a, ld, i, j) / scale);
+            sum += square(AT(a, ld, i, j) / scale);
         norms[j] = scale * sqrt(sum);
     }
     __syncthreads();
     /* One thread sorts and stores; `order` is the column of each place. */
-    T *order = norms + n, *u = (T *)c.u + blockIdx.x * c.u_stride,
-      *vt = (T *)c.vt + blockIdx.x * c.vt_stride;
+    REAL *order = norms + n;
+    T *u = (T *)c.u + blockIdx.x * c.u_stride, *vt = (T *)c.vt + blockIdx.x * c.vt_stride;
     if (threadIdx.x == 0) {
         for (int j = 0; j < n; j++) {
             int place = j;
             for (; place > 0 && norms[(int)order[place - 1]] < norms[j]; place--)
                 order[place] = order[place - 1];
-            order[place] = (T)j;
+            order[place] = (REAL)j;
         }
     }
     __syncthreads();
-    EACH(j, 0, n) values[j] = norms[(int)order[j]];
-    const T smallest = norms[(int)order[0]] * EPSILON * (T)c.m;
+    EACH(j, 0, c.count) values[j] = norms[(int)order[j]];
+    const REAL smallest = norms[(int)order[0]] * EPSILON * (REAL)c.m;
     __syncthreads();
     EACH(j, 0, c.vt != NULL ? c.vt_rows : 0) {
         for (int i = 0; i < n; i++) {
-            T *to = c.is_v ? &AT(vt, c.ldvt, i, j) : &AT(vt, c.ldvt, j, i);
-            *to = AT(v, n, i, (int)order[j]);
+            const T x = AT(v, n, i, (int)order[j]);
+            if (c.is_v)
+                AT(vt, c.ldvt, i, j) = x;
+            else
+                AT(vt, c.ldvt, j, i) = conjugate(x);
         }
     }
     if (c.u != NULL) {
         EACH(j, 0, c.u_columns < n ? c.u_columns : n) {
             const int from = (int)order[j];
             for (int i = 0; i < c.m; i++)
-                AT(u, c.ldu, i, j) = norms[from] > smallest ? AT(a, ld, i, from) / norms[from] : 0;
+                AT(u, c.ldu, i, j) =
+                    norms[from] > smallest ? AT(a, ld, i, from) / norms[from] : NAME(of_real)(0);
         }
         __syncthreads();
         /* Columns without a direction: what is left of a unit vector outside the others' space. */
         for (int j = 0, unit = 0; j < c.u_columns && threadIdx.x == 0; j++) {
             if (j < n && norms[(int)order[j]] > smallest) continue;
             for (; unit < c.m; unit++) {
-                T norm = 0;
+                REAL norm = 0;
                 for (int i = 0; i < c.m; i++)
-                    AT(u, c.ldu, i, j) = i == unit ? 1 : 0;
+                    AT(u, c.ldu, i, j) = NAME(of_real)(i == unit);
                 for (int pass = 0; pass < 2; pass++) {
                     for (int k = 0; k < j; k++) {
-                        T dot = 0;
+                        T dot = NAME(of_real)(0);
                         for (int i = 0; i < c.m; i++)
-                            dot += AT(u, c.ldu, i, k) * AT(u, c.ldu, i, j);
+                            dot += conjugate(AT(u, c.ldu, i, k)) * AT(u, c.ldu, i, j);
                         for (int i = 0; i < c.m; i++)
                             AT(u, c.ldu, i, j) -= dot * AT(u, c.ldu, i, k);
                     }
                 }
                 for (int i = 0; i < c.m; i++)
-                    norm += AT(u, c.ldu, i, j) * AT(u, c.ldu, i, j);
+                    norm += square(AT(u, c.ldu, i, j));
                 norm = sqrt(norm);
-                if (norm * norm * (T)(2 * c.m) < 1) continue;
+                if (norm * norm * (REAL)(2 * c.m) < 1) continue;
                 for (int i = 0; i < c.m; i++)
                     AT(u, c.ldu, i, j) /= norm;
                 unit++;
@@ -610,11 +698,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_gesvd)(wpi_s
     }
 CALL(potrf, wpk_solver_potrf)
 CALL(potrs, wpk_solver_potrs)
+CALL(potri, wpk_solver_potri)
 CALL(getrf, wpk_solver_getrf)
 CALL(getrs, wpk_solver_getrs)
 CALL(geqrf, wpk_solver_geqrf)
 CALL(ormqr, wpk_solver_ormqr)
 CALL(orgqr, wpk_solver_orgqr)
+CALL(upper, wpk_solver_upper)
+CALL(transpose, wpk_solver_transpose)
 CALL(trtri, wpk_solver_trtri)
 CALL(syev, wpk_solver_syev)
 CALL(sygst, wpk_solver_sygst)

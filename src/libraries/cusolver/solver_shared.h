@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define WPI_SOLVER_TYPES 2 /* float, double */
+#define WPI_SOLVER_TYPES 4 /* float, double, and their complex numbers */
 
 /** Matrix b is at data + b * stride, or at pointers[b]. */
 typedef struct wpi_solver_matrix {
@@ -25,7 +25,7 @@ typedef struct wpi_solver_matrix {
 typedef struct wpi_solver_call {
     wpi_solver_matrix a, b;
     int m, n, columns; /* of A; right-hand sides */
-    int is_upper, is_transposed, is_right, has_vectors;
+    int is_upper, is_transposed, is_conjugated, is_right, has_vectors;
     int is_unit;  /* a triangle whose diagonal is 1 and not read */
     void *pivots; /* may be NULL; int, or int64_t */
     int has_wide_pivots;
@@ -34,13 +34,13 @@ typedef struct wpi_solver_call {
     int *info, batch;
 } wpi_solver_call;
 
-/** Singular values in descending order; U is m x u_columns, V^T is vt_rows x n, either may be NULL.
- * `is_v`: V, not V^T. */
+/** The first `count` singular values, in descending order; U is m x u_columns, V^T is vt_rows x n,
+ * either may be NULL. `is_v`: V, not V^T. */
 typedef struct wpi_solver_svd {
     wpi_solver_matrix a;
-    int m, n, u_columns, vt_rows, is_v;
+    int m, n, count, u_columns, vt_rows, is_v;
     void *values, *u, *vt, *work;
-    long long ldu, ldvt, u_stride, vt_stride, work_stride;
+    long long ldu, ldvt, values_stride, u_stride, vt_stride, work_stride;
     int *info, batch;
 } wpi_solver_svd;
 
@@ -48,12 +48,16 @@ typedef struct wpi_solver_svd {
 typedef struct wpi_solver_launches {
     cudaError_t (*potrf)(cudaStream_t, const wpi_solver_call *);
     cudaError_t (*potrs)(cudaStream_t, const wpi_solver_call *);
+    cudaError_t (*potri)(cudaStream_t,
+                         const wpi_solver_call *); /* A, an inverse factor's product */
     cudaError_t (*getrf)(cudaStream_t, const wpi_solver_call *);
     cudaError_t (*getrs)(cudaStream_t, const wpi_solver_call *);
     cudaError_t (*geqrf)(cudaStream_t, const wpi_solver_call *);
     cudaError_t (*ormqr)(cudaStream_t, const wpi_solver_call *); /* b = Q b, … */
     cudaError_t (*orgqr)(cudaStream_t,
                          const wpi_solver_call *); /* A = Q, from `columns` reflectors */
+    cudaError_t (*upper)(cudaStream_t, const wpi_solver_call *);     /* b = R^-1 b */
+    cudaError_t (*transpose)(cudaStream_t, const wpi_solver_call *); /* b = A^T */
     cudaError_t (*trtri)(cudaStream_t, const wpi_solver_call *);
     cudaError_t (*syev)(cudaStream_t, const wpi_solver_call *);
     /* A x = w B x, where B has its triangular factor: A becomes the matrix of the usual problem;
