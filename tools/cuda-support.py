@@ -121,11 +121,11 @@ def shorten(names):
     return " ".join(f"`{word}`" for word in result)
 
 
-NO_SHARING = "memory and events are not shared with other processes or graphics interfaces"
+NO_SHARING = "memory of graphics interfaces and of others' libraries, pools in other processes"
 RUNTIME_REASONS = [
     ("graphs have no semaphore nodes", r"cudaGraph\w*Semaphore"),
     ("objects that a graph keeps alive", r"UserObject"),
-    (NO_SHARING, r"Ipc|External|NvSci|MemPool(Ex|Im)port|FlushGPUDirect|EGL|cudaGL|cudaGraphics"),
+    (NO_SHARING, r"External|NvSci|MemPool(Ex|Im)port|FlushGPUDirect|EGL|cudaGL|cudaGraphics"),
     ("there are no mipmapped, sparse or planar arrays", r"Mipmapped|Sparse|Plane|MemoryRequirements"),
     ("no launch reaches several devices", r"MultiDevice"),
     ("old profilers' files", r"cudaProfilerInitialize"),

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events: marks in a stream, for waits, queries and times. */
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "cudart/cudart.h"
 #include "cudart/graph/graph.h"
+#include "cudart/process/process.h"
 #include "device/device.h"
 
 #define EVENT_FLAGS                                                                                \
@@ -12,6 +14,7 @@
 
 struct CUevent_st {
     wp_event *event;
+    wpi_shared_event *shared; /* of an event for other processes, which is its state */
     unsigned flags;
     atomic_bool is_recorded;
     wpi_event_capture captured; /* of its last record, if that was captured */
@@ -20,6 +23,7 @@ struct CUevent_st {
 static void destroy(struct CUevent_st *event) {
     wp_event_destroy(event->event);
     wpi_free(event->captured.nodes);
+    wpi_shared_event_release(event->shared);
     wpi_free(event);
 }
 
@@ -41,17 +45,16 @@ static cudaError_t enter(wp_device **device, cudaEvent_t event) {
     return cudaSuccess;
 }
 
-WP_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
-    wp_device *device;
-    WPI_TRY(wpi_enter(&device));
-    const bool is_interprocess = (flags & cudaEventInterprocess) != 0;
-    if (event == NULL || (flags & ~EVENT_FLAGS) != 0 ||
-        (is_interprocess && (flags & cudaEventDisableTiming) == 0))
-        return wpi_note(cudaErrorInvalidValue);
-    if (is_interprocess) return wpi_note(cudaErrorNotSupported);
+/* Takes `shared`. */
+static cudaError_t create(wp_device *device, unsigned flags, wpi_shared_event *shared,
+                          cudaEvent_t *event) {
     struct CUevent_st *made = wpi_calloc(1, sizeof *made);
-    if (made == NULL) return wpi_note(cudaErrorMemoryAllocation);
+    if (made == NULL) {
+        wpi_shared_event_release(shared);
+        return wpi_note(cudaErrorMemoryAllocation);
+    }
     made->flags = flags;
+    made->shared = shared;
     wp_error err = {0};
     cudaError_t error = wpi_result(wpi_event_create(device, flags, &made->event, &err), &err);
     if (error == cudaSuccess && !wpi_handle_add(WPI_HANDLE_EVENT, made))
@@ -62,6 +65,46 @@ WP_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int fla
     }
     *event = made;
     return cudaSuccess;
+}
+
+WP_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
+    wp_device *device;
+    WPI_TRY(wpi_enter(&device));
+    const bool is_interprocess = (flags & cudaEventInterprocess) != 0;
+    if (event == NULL || (flags & ~EVENT_FLAGS) != 0 ||
+        (is_interprocess && (flags & cudaEventDisableTiming) == 0))
+        return wpi_note(cudaErrorInvalidValue);
+    wpi_shared_event *shared = NULL;
+    if (is_interprocess) {
+        if (device->ops->range_reserve == NULL) return wpi_note(cudaErrorNotSupported);
+        shared = wpi_shared_event_create();
+        if (shared == NULL) return wpi_note(cudaErrorMemoryAllocation);
+    }
+    return create(device, flags, shared, event);
+}
+
+WP_API cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event) {
+    wp_device *device;
+    wpi_shared_handle described;
+    WPI_TRY(enter(&device, event));
+    if (handle == NULL) return wpi_note(cudaErrorInvalidValue);
+    if (event->shared == NULL || !wpi_shared_event_describe(event->shared, &described))
+        return wpi_note(cudaErrorInvalidResourceHandle);
+    memset(handle, 0, sizeof *handle);
+    memcpy(handle, &described, sizeof described);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle) {
+    wp_device *device;
+    wpi_shared_handle described;
+    WPI_TRY(wpi_enter(&device));
+    if (event == NULL) return wpi_note(cudaErrorInvalidValue);
+    if (device->ops->range_reserve == NULL) return wpi_note(cudaErrorNotSupported);
+    memcpy(&described, &handle, sizeof described);
+    wpi_shared_event *shared = wpi_shared_event_open(&described);
+    if (shared == NULL) return wpi_note(cudaErrorInvalidResourceHandle);
+    return create(device, cudaEventInterprocess | cudaEventDisableTiming, shared, event);
 }
 
 WP_API cudaError_t cudaEventCreate(cudaEvent_t *event) {
@@ -89,6 +132,8 @@ WP_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     WPI_TRY(captured);
     event->captured.id = 0;
     wp_error err = {0};
+    /* First, so that a wait for the event of this process includes it. */
+    if (event->shared != NULL) WPI_TRY(wpi_shared_event_record(event->shared, queue));
     WPI_TRY(wpi_result(wp_event_record(event->event, queue, &err), &err));
     atomic_store(&event->is_recorded, true);
     return cudaSuccess;
@@ -106,7 +151,9 @@ WP_API cudaError_t cudaEventQuery(cudaEvent_t event) {
     wp_device *device;
     WPI_TRY(enter(&device, event));
     if (event->captured.id != 0) return wpi_note(cudaErrorCapturedEvent);
-    if (!wp_event_is_complete(event->event)) return wpi_note(cudaErrorNotReady);
+    if (!wp_event_is_complete(event->event) ||
+        (event->shared != NULL && !wpi_shared_event_is_done(event->shared)))
+        return wpi_note(cudaErrorNotReady);
     return wpi_note(wpi_error_sticky(event->event->device));
 }
 
@@ -116,6 +163,7 @@ WP_API cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     if (event->captured.id != 0) return wpi_note(cudaErrorCapturedEvent);
     wp_error err = {0};
     WPI_TRY(wpi_result(wp_event_wait(event->event, &err), &err));
+    if (event->shared != NULL) wpi_shared_event_wait(event->shared);
     return wpi_note(wpi_error_sticky(event->event->device));
 }
 
@@ -149,6 +197,7 @@ WP_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, u
         return wpi_capture_wait(stream, &event->captured);
     }
     WPI_TRY(captured);
+    if (event->shared != NULL) return wpi_shared_event_queue_wait(event->shared, queue);
     wp_error err = {0};
     return wpi_result(wp_queue_wait_event(queue, event->event, &err), &err);
 }

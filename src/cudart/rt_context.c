@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "cudart/cudart.h"
 #include "cudart/graph/graph.h"
+#include "cudart/process/process.h"
 #include "device/device.h"
 
 /* How long exit() waits for work under way. */
@@ -179,6 +180,7 @@ void wpi_context_forget(wp_device *device) {
     wpi_arrays_forget(device);
     wpi_advice_forget_all(device);
     wpi_pool_forget_all(device);
+    wpi_shared_memory_forget_all(device);
     wpi_graph_memory_forget_all(device->number);
     wpi_functions_forget(device);
     wpi_variables_reset(device);

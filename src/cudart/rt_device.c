@@ -202,6 +202,7 @@ static void fill_properties(const wp_device *device, struct cudaDeviceProp *p) {
         .maxBlocksPerMultiProcessor = (int)info->blocks_per_sm_max,
         .hostRegisterSupported = 1,
         .memoryPoolsSupported = 1,
+        .ipcEventSupported = device->ops->range_reserve != NULL,
         .hostRegisterReadOnlySupported = 1,
         .pciBusID = (int)device->number,
     };

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "cudart/cudart.h"
 #include "cudart/graph/graph.h"
+#include "cudart/process/process.h"
 #include "device/device.h"
 
 /* Rows of pitched memory begin at multiples of this. */
@@ -41,7 +42,10 @@ static cudaError_t release(void *base, wp_memory_kind kind, wp_memory_kind other
     if (wpi_device_count() > 1) WPI_TRY(wpi_wait_all()); /* others may be using it */
     WPI_TRY(wpi_result(wp_memory_free(device, base, &err), &err));
     wpi_advice_forget(base, allocation.size_bytes);
-    if (allocation.kind == WP_MEMORY_DEVICE) wpi_pool_forget(base);
+    if (allocation.kind == WP_MEMORY_DEVICE) {
+        wpi_pool_forget(base);
+        wpi_shared_memory_forget(base);
+    }
     return cudaSuccess;
 }
 

@@ -22,9 +22,8 @@
     /* sharing with other processes and interfaces */ \
     X(cudaDestroyExternalMemory) X(cudaDestroyExternalSemaphore) \
     X(cudaExternalMemoryGetMappedBuffer) X(cudaExternalMemoryGetMappedMipmappedArray) \
-    X(cudaImportExternalMemory) X(cudaImportExternalSemaphore) X(cudaIpcCloseMemHandle) \
-    X(cudaIpcGetEventHandle) X(cudaIpcGetMemHandle) X(cudaIpcOpenEventHandle) \
-    X(cudaIpcOpenMemHandle) X(cudaSignalExternalSemaphoresAsync) \
+    X(cudaImportExternalMemory) X(cudaImportExternalSemaphore) \
+    X(cudaSignalExternalSemaphoresAsync) \
     X(cudaSignalExternalSemaphoresAsync_v2) X(cudaWaitExternalSemaphoresAsync) \
     X(cudaWaitExternalSemaphoresAsync_v2) \
     /* memory pools */ \

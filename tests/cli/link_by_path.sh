@@ -16,9 +16,9 @@ int main(void) {
     void *library = dlopen("libcuda.so", RTLD_NOW);
     int (*init)(unsigned) = library ? (int (*)(unsigned))dlsym(library, "cuInit") : 0;
     printf("cuInit %d\n", init ? init(0) : -1);
-    int (*export)(void **) = library ? (int (*)(void **))dlsym(library, "cuIpcGetMemHandle") : 0;
+    int (*export)(void **) = library ? (int (*)(void **))dlsym(library, "cuMemPoolExportPointer") : 0;
     void *handle;
-    printf("cuIpcGetMemHandle %d\n", export ? export(&handle) : -1);
+    printf("cuMemPoolExportPointer %d\n", export ? export(&handle) : -1);
     return 0;
 }
 C

@@ -281,10 +281,10 @@ static void functions_by_old_names(void) {
 
 /* A program that looks all functions up starts, also where it calls none of these. */
 static void unsupported_calls_are_found(void) {
-    CUresult (*get_handle)(CUipcMemHandle *, CUdeviceptr) = NULL;
+    CUresult (*get_handle)(CUmemPoolPtrExportData *, CUdeviceptr) = NULL;
     void *open = NULL;
-    CUipcMemHandle handle;
-    DRIVER_OK(cuGetProcAddress("cuIpcGetMemHandle", (void **)&get_handle, 12000, 0, NULL));
+    CUmemPoolPtrExportData handle;
+    DRIVER_OK(cuGetProcAddress("cuMemPoolExportPointer", (void **)&get_handle, 12000, 0, NULL));
     DRIVER_OK(cuGetProcAddress("cuIpcOpenMemHandle", &open, 12000, 0, NULL)); /* _v2 */
     CHECK_DRIVER(get_handle(&handle, 0), CUDA_ERROR_NOT_SUPPORTED);
 }

@@ -361,8 +361,8 @@ static void others(CUcontext context) {
     DRIVER_OK(cuStreamSynchronize(stream));
     for (int i = 0; i < 3; i++)
         CHECK_EQ(out[i], 0x12341234);
-    CUipcMemHandle handle;
-    CHECK(cuIpcGetMemHandle(&handle, data) == CUDA_ERROR_NOT_SUPPORTED);
+    CUmemPoolPtrExportData handle;
+    CHECK(cuMemPoolExportPointer(&handle, data) == CUDA_ERROR_NOT_SUPPORTED);
     CHECK(cuProfilerInitialize("", "", CU_OUT_CSV) == CUDA_ERROR_NOT_SUPPORTED);
     PFN_cuTensorMapEncodeIm2col named = cuTensorMapEncodeIm2col; /* CUTLASS has this type */
     CHECK(named != NULL);

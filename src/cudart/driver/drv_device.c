@@ -69,7 +69,8 @@ static bool is_newer(CUdevice_attribute attribute) {
 
 WP_API CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev) {
     if (pi != NULL && dev >= 0 && (uint32_t)dev < wpi_device_count() &&
-        attrib == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) {
+        (attrib == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ||
+         attrib == CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)) {
         WPI_DRIVER_TRY(wpi_driver_check(false));
         *pi = has_virtual_memory() ? 1 : 0;
         return CUDA_SUCCESS;

@@ -22,6 +22,22 @@ WP_API CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize) {
     WPI_DRIVER(cudaMalloc(pointer_to(dptr), bytesize));
 }
 
+/* ---- shared with other processes ---- */
+
+WP_API CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr) {
+    WPI_DRIVER(cudaIpcGetMemHandle((void *)pHandle, wpi_at(dptr)));
+}
+
+WP_API CUresult cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags) {
+    cudaIpcMemHandle_t same;
+    memcpy(&same, &handle, sizeof same);
+    WPI_DRIVER(cudaIpcOpenMemHandle(pointer_to(pdptr), same, Flags));
+}
+
+WP_API CUresult cuIpcCloseMemHandle(CUdeviceptr dptr) {
+    WPI_DRIVER(cudaIpcCloseMemHandle(wpi_at(dptr)));
+}
+
 WP_API CUresult cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
                                 size_t Height, unsigned int ElementSizeBytes) {
     if (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16)

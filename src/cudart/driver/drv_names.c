@@ -101,7 +101,9 @@
     X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamAddCallback) X(cuStreamAttachMemAsync) \
     X(cuStreamGetPriority) X(cuStreamGetFlags) X(cuStreamGetId) X(cuStreamGetCtx) \
     X(cuEventCreate) X(cuEventRecord) X(cuEventRecordWithFlags) X(cuEventQuery) \
-    X(cuEventSynchronize) X(cuEventDestroy) X(cuEventElapsedTime) X(cuProfilerStart) \
+    X(cuEventSynchronize) X(cuEventDestroy) X(cuEventElapsedTime) X(cuIpcGetEventHandle) \
+    X(cuIpcOpenEventHandle) X(cuIpcGetMemHandle) X(cuIpcOpenMemHandle) X(cuIpcCloseMemHandle) \
+    X(cuMemExportToShareableHandle) X(cuMemImportFromShareableHandle) X(cuProfilerStart) \
     X(cuProfilerStop) X(cuProfilerInitialize)
 /* clang-format on */
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams and events: the runtime's, whose handles are the same. */
+#include <string.h>
+
 #include "cudart/driver/driver.h"
 #include "cudart/graph/graph.h"
 
@@ -165,6 +167,16 @@ WP_API CUresult cuEventSynchronize(CUevent hEvent) {
 
 WP_API CUresult cuEventDestroy(CUevent hEvent) {
     WPI_DRIVER_IN(false, cudaEventDestroy(hEvent));
+}
+
+WP_API CUresult cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event) {
+    WPI_DRIVER_IN(false, cudaIpcGetEventHandle((void *)pHandle, event));
+}
+
+WP_API CUresult cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle) {
+    cudaIpcEventHandle_t same;
+    memcpy(&same, &handle, sizeof same);
+    WPI_DRIVER(cudaIpcOpenEventHandle(phEvent, same));
 }
 
 WP_API CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd) {

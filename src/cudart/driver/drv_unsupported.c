@@ -31,16 +31,14 @@
     X(cuTexRefSetMipmappedArray) X(cuTexRefGetMipmapFilterMode) X(cuTexRefGetMipmapLevelBias) \
     X(cuTexRefGetMipmapLevelClamp) X(cuTexRefSetMipmapFilterMode) X(cuTexRefSetMipmapLevelBias) \
     X(cuTexRefSetMipmapLevelClamp) \
-    /* memory and events are not shared with other processes or graphics interfaces */ \
+    /* memory of graphics interfaces and of others' libraries, pools in other processes */ \
     X(cuDestroyExternalMemory) X(cuDestroyExternalSemaphore) X(cuExternalMemoryGetMappedBuffer) \
     X(cuFlushGPUDirectRDMAWrites) X(cuGLCtxCreate_v2) X(cuGLGetDevices_v2) X(cuGLInit) \
     X(cuGraphicsGLRegisterBuffer) X(cuGraphicsGLRegisterImage) X(cuGraphicsMapResources) \
     X(cuGraphicsResourceGetMappedPointer_v2) X(cuGraphicsResourceSetMapFlags_v2) \
     X(cuGraphicsSubResourceGetMappedArray) X(cuGraphicsUnmapResources) \
     X(cuGraphicsUnregisterResource) X(cuImportExternalMemory) X(cuImportExternalSemaphore) \
-    X(cuIpcCloseMemHandle) X(cuIpcGetEventHandle) X(cuIpcGetMemHandle) X(cuIpcOpenEventHandle) \
-    X(cuIpcOpenMemHandle_v2) X(cuMemExportToShareableHandle) X(cuMemGetHandleForAddressRange) \
-    X(cuMemImportFromShareableHandle) X(cuMemPoolExportPointer) \
+    X(cuMemGetHandleForAddressRange) X(cuMemPoolExportPointer) \
     X(cuMemPoolExportToShareableHandle) X(cuMemPoolImportFromShareableHandle) \
     X(cuMemPoolImportPointer) X(cuSignalExternalSemaphoresAsync) \
     X(cuWaitExternalSemaphoresAsync) \

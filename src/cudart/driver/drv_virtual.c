@@ -11,8 +11,10 @@
  * Neighbours with access are one entry in the map of allocations, so that copies may cross them.
  */
 #define _GNU_SOURCE /* memfd_create */
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -24,7 +26,7 @@
 typedef struct physical {
     size_t size_bytes;
     int fd;
-    void *counted; /* never touched: it counts the memory */
+    void *counted; /* never touched: it counts the memory; NULL: another handle does */
     CUmemAllocationProp properties;
     unsigned uses; /* the handle, and mappings */
 } physical;
@@ -137,8 +139,10 @@ WP_API CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAl
 }
 
 static void destroy(wp_device *device, physical *m) {
-    const wp_status ignored = wp_memory_free(device, m->counted, NULL);
-    (void)ignored;
+    if (m->counted != NULL) {
+        const wp_status ignored = wp_memory_free(device, m->counted, NULL);
+        (void)ignored;
+    }
     if (m->fd >= 0) (void)close(m->fd);
     wpi_free(m);
 }
@@ -150,7 +154,9 @@ static cudaError_t create(CUmemGenericAllocationHandle *out, size_t size_bytes,
     WPI_TRY(wpi_enter(&device));
     if (out == NULL || !is_whole(size_bytes) || !is_supported(prop)) return cudaErrorInvalidValue;
     if (device->ops->range_reserve == NULL) return cudaErrorNotSupported;
-    if (prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE) return cudaErrorNotSupported;
+    if (prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE &&
+        prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        return cudaErrorNotSupported;
     physical *m = wpi_calloc(1, sizeof *m);
     if (m == NULL) return cudaErrorMemoryAllocation;
     *m = (physical){.size_bytes = size_bytes, .properties = *prop, .uses = 1};
@@ -209,6 +215,61 @@ WP_API CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop
     if (prop == NULL || m == NULL) return CUDA_ERROR_INVALID_VALUE;
     *prop = m->properties;
     return CUDA_SUCCESS;
+}
+
+/* ---- memory of other processes, by the descriptor of the file ---- */
+
+static cudaError_t export(int *out, CUmemGenericAllocationHandle handle) {
+    wp_device *device;
+    WPI_TRY(wpi_enter_any(&device));
+    const physical *m = memory_of(handle);
+    if (out == NULL || m == NULL ||
+        (m->properties.requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) == 0)
+        return cudaErrorInvalidValue;
+    const int file = fcntl(m->fd, F_DUPFD_CLOEXEC, 0);
+    if (file < 0) return cudaErrorUnknown;
+    *out = file;
+    return cudaSuccess;
+}
+
+/* The descriptor is the caller's, as in CUDA. */
+WP_API CUresult cuMemExportToShareableHandle(void *shareableHandle,
+                                             CUmemGenericAllocationHandle handle,
+                                             CUmemAllocationHandleType handleType,
+                                             unsigned long long flags) {
+    if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_NOT_SUPPORTED;
+    WPI_DRIVER_IN(false, export(shareableHandle, handle));
+}
+
+static cudaError_t import(CUmemGenericAllocationHandle *out, int file) {
+    wp_device *device;
+    struct stat facts;
+    WPI_TRY(wpi_enter(&device));
+    if (device->ops->range_reserve == NULL) return cudaErrorNotSupported;
+    if (out == NULL || fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode) ||
+        !is_whole((size_t)facts.st_size))
+        return cudaErrorInvalidValue;
+    physical *m = wpi_calloc(1, sizeof *m);
+    if (m == NULL) return cudaErrorMemoryAllocation;
+    *m = (physical){.size_bytes = (size_t)facts.st_size,
+                    .fd = fcntl(file, F_DUPFD_CLOEXEC, 0),
+                    .properties = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                   .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                   .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+                    .uses = 1};
+    if (m->fd < 0 || !wpi_handle_add(WPI_HANDLE_PHYSICAL, m)) {
+        destroy(device, m);
+        return cudaErrorMemoryAllocation;
+    }
+    *out = (CUmemGenericAllocationHandle)(uintptr_t)m;
+    return cudaSuccess;
+}
+
+WP_API CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
+                                               CUmemAllocationHandleType shHandleType) {
+    if (shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_NOT_SUPPORTED;
+    WPI_DRIVER_IN(false, import(handle, (int)(intptr_t)osHandle));
 }
 
 /* ---- mappings ---- */

@@ -123,8 +123,12 @@ bool wpi_arena_zero(void *memory, size_t bytes) {
     if (bytes < ZERO_MIN_BYTES || first < WPI_ARENA_FIRST || outer > WPI_ARENA_MANAGED_FIRST)
         return false;
     void *whole = (void *)(uintptr_t)first_whole;
-    if (madvise(whole, outer_whole - first_whole, MADV_DONTNEED) != 0) return false;
-    (void)madvise(whole, outer_whole - first_whole, MADV_NOHUGEPAGE);
+    const size_t whole_bytes = outer_whole - first_whole;
+    /* Pages of a file, which other addresses may have, too, are taken out of it. */
+    if (madvise(whole, whole_bytes, MADV_REMOVE) != 0 &&
+        madvise(whole, whole_bytes, MADV_DONTNEED) != 0)
+        return false;
+    (void)madvise(whole, whole_bytes, MADV_NOHUGEPAGE);
     memset(memory, 0, first_whole - first);
     memset((void *)(uintptr_t)outer_whole, 0, outer - outer_whole);
     return true;

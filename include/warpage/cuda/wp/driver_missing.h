@@ -24,20 +24,6 @@ typedef enum CUgraphicsMapResourceFlags_enum {
     CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD = 0x2
 } CUgraphicsMapResourceFlags;
 
-#define CU_IPC_HANDLE_SIZE 64
-
-typedef struct CUipcEventHandle_st {
-    char reserved[CU_IPC_HANDLE_SIZE];
-} CUipcEventHandle_v1;
-typedef CUipcEventHandle_v1 CUipcEventHandle;
-
-typedef struct CUipcMemHandle_st {
-    char reserved[CU_IPC_HANDLE_SIZE];
-} CUipcMemHandle_v1;
-typedef CUipcMemHandle_v1 CUipcMemHandle;
-
-typedef enum CUipcMem_flags_enum { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 0x1 } CUipcMem_flags;
-
 typedef struct CUmemPoolPtrExportData_st {
     unsigned char reserved[64];
 } CUmemPoolPtrExportData_v1;
@@ -166,7 +152,6 @@ typedef CUDA_BATCH_MEM_OP_NODE_PARAMS_v1 CUDA_BATCH_MEM_OP_NODE_PARAMS;
 
 /* ---- names of the library -------------------------------------------------------------------- */
 
-#define cuIpcOpenMemHandle cuIpcOpenMemHandle_v2
 #define cuStreamWaitValue32 cuStreamWaitValue32_v2
 #define cuStreamWaitValue64 cuStreamWaitValue64_v2
 #define cuStreamWriteValue32 cuStreamWriteValue32_v2
@@ -179,16 +164,6 @@ extern "C" {
 
 /* ---- calls that are not supported ------------------------------------------------------------ */
 
-CUresult cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event);
-CUresult cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle);
-CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr);
-CUresult cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags);
-CUresult cuIpcCloseMemHandle(CUdeviceptr dptr);
-CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
-                                      CUmemAllocationHandleType handleType,
-                                      unsigned long long flags);
-CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
-                                        CUmemAllocationHandleType shHandleType);
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr);
 CUresult cuMulticastCreate(CUmemGenericAllocationHandle *mcHandle,
                            const CUmulticastObjectProp *prop);
