@@ -169,8 +169,7 @@ CUDNN_REASONS = [
 ]
 CUSPARSE_REASONS = [
     ("blocked and sliced formats", r"[Bb]sr|Ell"),
-    ("sums and other products of two sparse matrices, user's operations", r"SpGEMM|SpMMOp|geam|gemm"),
-    ("calls that the generic ones replaced (CUDA 12)", r"csrs[vm]2"),
+    ("other products of two sparse matrices, user's operations", r"SpGEMM|SpMMOp|gemm"),
     ("others", r"."),
 ]
 NVML_REASONS = [
@@ -187,7 +186,7 @@ CUFFT_GROUPS = [("plans", r"Plan|Create|Destroy|Estimate|GetSize|WorkArea|AutoAl
                 ("transforms", r"Exec"), ("facts", r"Get")]
 CUSOLVER_GROUPS = [("systems", r"potr|getr|geqrf|gqr|mqr|gesv(?!d)|gels"), ("eigenvalues and singular values", r"sye|syg|he[eg]|gesvd|Syevj|Gesvdj"),
                    ("handles", r".")]
-CUSPARSE_GROUPS = [("products", r"SpM[VM]|SpVV|SpGEMM|SDDMM|csrm[vm]|Axpby|Gather|Scatter"), ("systems and factors", r"SpS[VM]|gtsv|ilu|ic02|Ilu|Ic02"),
+CUSPARSE_GROUPS = [("products", r"SpM[VM]|SpVV|SpGEMM|SDDMM|csrm[vm]|geam|Axpby|Gather|Scatter"), ("systems and factors", r"SpS[VM]|[Cc]srs[vm]2|gtsv|ilu|ic02|Ilu|Ic02"),
                    ("conversions", r"[Dd]ense|coo|csr2|Csr2|sort|nnz|Identity"),
                    ("handles, descriptions", r".")]
 NVML_GROUPS = [("start, errors, system", r"Init|Shutdown|ErrorString|System"), ("the device", r"Device")]

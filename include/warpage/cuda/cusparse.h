@@ -161,6 +161,8 @@ typedef enum { CUSPARSE_SDDMM_ALG_DEFAULT = 0 } cusparseSDDMMAlg_t;
 typedef struct cusparseContext *cusparseHandle_t;
 typedef struct cusparseMatDescr *cusparseMatDescr_t;
 typedef struct csrilu02Info *csrilu02Info_t;
+typedef struct csrsv2Info *csrsv2Info_t;
+typedef struct csrsm2Info *csrsm2Info_t;
 typedef struct csric02Info *csric02Info_t;
 typedef struct cusparseSpVecDescr *cusparseSpVecDescr_t;
 typedef struct cusparseSpVecDescr const *cusparseConstSpVecDescr_t;
@@ -709,6 +711,258 @@ cusparseStatus_t cusparseZcsric02(cusparseHandle_t handle, int m, int nnz,
                                   const cusparseMatDescr_t descrA, cuDoubleComplex *csrVal,
                                   const int *csrRowPtr, const int *csrColInd, csric02Info_t info,
                                   cusparseSolvePolicy_t policy, void *pBuffer);
+
+/* ---- sums of two matrices; triangular systems of before CUDA 12 ---- */
+
+cusparseStatus_t cusparseCreateCsrsv2Info(csrsv2Info_t *info);
+cusparseStatus_t cusparseDestroyCsrsv2Info(csrsv2Info_t info);
+cusparseStatus_t cusparseXcsrsv2_zeroPivot(cusparseHandle_t handle, csrsv2Info_t info,
+                                           int *position);
+cusparseStatus_t cusparseCreateCsrsm2Info(csrsm2Info_t *info);
+cusparseStatus_t cusparseDestroyCsrsm2Info(csrsm2Info_t info);
+cusparseStatus_t cusparseXcsrsm2_zeroPivot(cusparseHandle_t handle, csrsm2Info_t info,
+                                           int *position);
+cusparseStatus_t cusparseXcsrgeam2Nnz(cusparseHandle_t handle, int m, int n,
+                                      const cusparseMatDescr_t descrA, int nnzA,
+                                      const int *csrRowPtrA, const int *csrColIndA,
+                                      const cusparseMatDescr_t descrB, int nnzB,
+                                      const int *csrRowPtrB, const int *csrColIndB,
+                                      const cusparseMatDescr_t descrC, int *csrRowPtrC,
+                                      int *nnzTotalDevHostPtr, void *workspace);
+cusparseStatus_t cusparseXcsrgeamNnz(cusparseHandle_t handle, int m, int n,
+                                     const cusparseMatDescr_t descrA, int nnzA,
+                                     const int *csrRowPtrA, const int *csrColIndA,
+                                     const cusparseMatDescr_t descrB, int nnzB,
+                                     const int *csrRowPtrB, const int *csrColIndB,
+                                     const cusparseMatDescr_t descrC, int *csrRowPtrC,
+                                     int *nnzTotalDevHostPtr);
+cusparseStatus_t cusparseScsrgeam2_bufferSizeExt(
+    cusparseHandle_t handle, int m, int n, const float *alpha, const cusparseMatDescr_t descrA,
+    int nnzA, const float *csrValA, const int *csrRowPtrA, const int *csrColIndA, const float *beta,
+    const cusparseMatDescr_t descrB, int nnzB, const float *csrValB, const int *csrRowPtrB,
+    const int *csrColIndB, const cusparseMatDescr_t descrC, const float *csrValC,
+    const int *csrRowPtrC, const int *csrColIndC, size_t *pBufferSizeInBytes);
+cusparseStatus_t cusparseScsrgeam(cusparseHandle_t handle, int m, int n, const float *alpha,
+                                  const cusparseMatDescr_t descrA, int nnzA, const float *csrValA,
+                                  const int *csrRowPtrA, const int *csrColIndA, const float *beta,
+                                  const cusparseMatDescr_t descrB, int nnzB, const float *csrValB,
+                                  const int *csrRowPtrB, const int *csrColIndB,
+                                  const cusparseMatDescr_t descrC, float *csrValC, int *csrRowPtrC,
+                                  int *csrColIndC);
+cusparseStatus_t cusparseScsrgeam2(cusparseHandle_t handle, int m, int n, const float *alpha,
+                                   const cusparseMatDescr_t descrA, int nnzA, const float *csrValA,
+                                   const int *csrRowPtrA, const int *csrColIndA, const float *beta,
+                                   const cusparseMatDescr_t descrB, int nnzB, const float *csrValB,
+                                   const int *csrRowPtrB, const int *csrColIndB,
+                                   const cusparseMatDescr_t descrC, float *csrValC, int *csrRowPtrC,
+                                   int *csrColIndC, void *pBuffer);
+cusparseStatus_t cusparseScsrsv2_bufferSize(cusparseHandle_t handle, cusparseOperation_t transA,
+                                            int m, int nnz, const cusparseMatDescr_t descrA,
+                                            float *csrVal, const int *csrRowPtr,
+                                            const int *csrColInd, csrsv2Info_t info,
+                                            int *pBufferSizeInBytes);
+cusparseStatus_t cusparseScsrsv2_analysis(cusparseHandle_t handle, cusparseOperation_t transA,
+                                          int m, int nnz, const cusparseMatDescr_t descrA,
+                                          const float *csrVal, const int *csrRowPtr,
+                                          const int *csrColInd, csrsv2Info_t info,
+                                          cusparseSolvePolicy_t policy, void *pBuffer);
+cusparseStatus_t cusparseScsrsv2_solve(cusparseHandle_t handle, cusparseOperation_t transA, int m,
+                                       int nnz, const float *alpha, const cusparseMatDescr_t descrA,
+                                       const float *csrVal, const int *csrRowPtr,
+                                       const int *csrColInd, csrsv2Info_t info, const float *f,
+                                       float *x, cusparseSolvePolicy_t policy, void *pBuffer);
+cusparseStatus_t cusparseScsrsm2_bufferSizeExt(
+    cusparseHandle_t handle, int algo, cusparseOperation_t transA, cusparseOperation_t transB,
+    int m, int nrhs, int nnz, const float *alpha, const cusparseMatDescr_t descrA,
+    const float *csrVal, const int *csrRowPtr, const int *csrColInd, const float *B, int ldb,
+    csrsm2Info_t info, cusparseSolvePolicy_t policy, size_t *pBufferSize);
+cusparseStatus_t cusparseScsrsm2_analysis(cusparseHandle_t handle, int algo,
+                                          cusparseOperation_t transA, cusparseOperation_t transB,
+                                          int m, int nrhs, int nnz, const float *alpha,
+                                          const cusparseMatDescr_t descrA, const float *csrVal,
+                                          const int *csrRowPtr, const int *csrColInd,
+                                          const float *B, int ldb, csrsm2Info_t info,
+                                          cusparseSolvePolicy_t policy, void *pBuffer);
+cusparseStatus_t cusparseScsrsm2_solve(cusparseHandle_t handle, int algo,
+                                       cusparseOperation_t transA, cusparseOperation_t transB,
+                                       int m, int nrhs, int nnz, const float *alpha,
+                                       const cusparseMatDescr_t descrA, const float *csrVal,
+                                       const int *csrRowPtr, const int *csrColInd, float *B,
+                                       int ldb, csrsm2Info_t info, cusparseSolvePolicy_t policy,
+                                       void *pBuffer);
+cusparseStatus_t cusparseDcsrgeam2_bufferSizeExt(
+    cusparseHandle_t handle, int m, int n, const double *alpha, const cusparseMatDescr_t descrA,
+    int nnzA, const double *csrValA, const int *csrRowPtrA, const int *csrColIndA,
+    const double *beta, const cusparseMatDescr_t descrB, int nnzB, const double *csrValB,
+    const int *csrRowPtrB, const int *csrColIndB, const cusparseMatDescr_t descrC,
+    const double *csrValC, const int *csrRowPtrC, const int *csrColIndC,
+    size_t *pBufferSizeInBytes);
+cusparseStatus_t cusparseDcsrgeam(cusparseHandle_t handle, int m, int n, const double *alpha,
+                                  const cusparseMatDescr_t descrA, int nnzA, const double *csrValA,
+                                  const int *csrRowPtrA, const int *csrColIndA, const double *beta,
+                                  const cusparseMatDescr_t descrB, int nnzB, const double *csrValB,
+                                  const int *csrRowPtrB, const int *csrColIndB,
+                                  const cusparseMatDescr_t descrC, double *csrValC, int *csrRowPtrC,
+                                  int *csrColIndC);
+cusparseStatus_t cusparseDcsrgeam2(cusparseHandle_t handle, int m, int n, const double *alpha,
+                                   const cusparseMatDescr_t descrA, int nnzA, const double *csrValA,
+                                   const int *csrRowPtrA, const int *csrColIndA, const double *beta,
+                                   const cusparseMatDescr_t descrB, int nnzB, const double *csrValB,
+                                   const int *csrRowPtrB, const int *csrColIndB,
+                                   const cusparseMatDescr_t descrC, double *csrValC,
+                                   int *csrRowPtrC, int *csrColIndC, void *pBuffer);
+cusparseStatus_t cusparseDcsrsv2_bufferSize(cusparseHandle_t handle, cusparseOperation_t transA,
+                                            int m, int nnz, const cusparseMatDescr_t descrA,
+                                            double *csrVal, const int *csrRowPtr,
+                                            const int *csrColInd, csrsv2Info_t info,
+                                            int *pBufferSizeInBytes);
+cusparseStatus_t cusparseDcsrsv2_analysis(cusparseHandle_t handle, cusparseOperation_t transA,
+                                          int m, int nnz, const cusparseMatDescr_t descrA,
+                                          const double *csrVal, const int *csrRowPtr,
+                                          const int *csrColInd, csrsv2Info_t info,
+                                          cusparseSolvePolicy_t policy, void *pBuffer);
+cusparseStatus_t cusparseDcsrsv2_solve(cusparseHandle_t handle, cusparseOperation_t transA, int m,
+                                       int nnz, const double *alpha,
+                                       const cusparseMatDescr_t descrA, const double *csrVal,
+                                       const int *csrRowPtr, const int *csrColInd,
+                                       csrsv2Info_t info, const double *f, double *x,
+                                       cusparseSolvePolicy_t policy, void *pBuffer);
+cusparseStatus_t cusparseDcsrsm2_bufferSizeExt(
+    cusparseHandle_t handle, int algo, cusparseOperation_t transA, cusparseOperation_t transB,
+    int m, int nrhs, int nnz, const double *alpha, const cusparseMatDescr_t descrA,
+    const double *csrVal, const int *csrRowPtr, const int *csrColInd, const double *B, int ldb,
+    csrsm2Info_t info, cusparseSolvePolicy_t policy, size_t *pBufferSize);
+cusparseStatus_t cusparseDcsrsm2_analysis(cusparseHandle_t handle, int algo,
+                                          cusparseOperation_t transA, cusparseOperation_t transB,
+                                          int m, int nrhs, int nnz, const double *alpha,
+                                          const cusparseMatDescr_t descrA, const double *csrVal,
+                                          const int *csrRowPtr, const int *csrColInd,
+                                          const double *B, int ldb, csrsm2Info_t info,
+                                          cusparseSolvePolicy_t policy, void *pBuffer);
+cusparseStatus_t cusparseDcsrsm2_solve(cusparseHandle_t handle, int algo,
+                                       cusparseOperation_t transA, cusparseOperation_t transB,
+                                       int m, int nrhs, int nnz, const double *alpha,
+                                       const cusparseMatDescr_t descrA, const double *csrVal,
+                                       const int *csrRowPtr, const int *csrColInd, double *B,
+                                       int ldb, csrsm2Info_t info, cusparseSolvePolicy_t policy,
+                                       void *pBuffer);
+cusparseStatus_t cusparseCcsrgeam2_bufferSizeExt(
+    cusparseHandle_t handle, int m, int n, const cuComplex *alpha, const cusparseMatDescr_t descrA,
+    int nnzA, const cuComplex *csrValA, const int *csrRowPtrA, const int *csrColIndA,
+    const cuComplex *beta, const cusparseMatDescr_t descrB, int nnzB, const cuComplex *csrValB,
+    const int *csrRowPtrB, const int *csrColIndB, const cusparseMatDescr_t descrC,
+    const cuComplex *csrValC, const int *csrRowPtrC, const int *csrColIndC,
+    size_t *pBufferSizeInBytes);
+cusparseStatus_t cusparseCcsrgeam(cusparseHandle_t handle, int m, int n, const cuComplex *alpha,
+                                  const cusparseMatDescr_t descrA, int nnzA,
+                                  const cuComplex *csrValA, const int *csrRowPtrA,
+                                  const int *csrColIndA, const cuComplex *beta,
+                                  const cusparseMatDescr_t descrB, int nnzB,
+                                  const cuComplex *csrValB, const int *csrRowPtrB,
+                                  const int *csrColIndB, const cusparseMatDescr_t descrC,
+                                  cuComplex *csrValC, int *csrRowPtrC, int *csrColIndC);
+cusparseStatus_t
+cusparseCcsrgeam2(cusparseHandle_t handle, int m, int n, const cuComplex *alpha,
+                  const cusparseMatDescr_t descrA, int nnzA, const cuComplex *csrValA,
+                  const int *csrRowPtrA, const int *csrColIndA, const cuComplex *beta,
+                  const cusparseMatDescr_t descrB, int nnzB, const cuComplex *csrValB,
+                  const int *csrRowPtrB, const int *csrColIndB, const cusparseMatDescr_t descrC,
+                  cuComplex *csrValC, int *csrRowPtrC, int *csrColIndC, void *pBuffer);
+cusparseStatus_t cusparseCcsrsv2_bufferSize(cusparseHandle_t handle, cusparseOperation_t transA,
+                                            int m, int nnz, const cusparseMatDescr_t descrA,
+                                            cuComplex *csrVal, const int *csrRowPtr,
+                                            const int *csrColInd, csrsv2Info_t info,
+                                            int *pBufferSizeInBytes);
+cusparseStatus_t cusparseCcsrsv2_analysis(cusparseHandle_t handle, cusparseOperation_t transA,
+                                          int m, int nnz, const cusparseMatDescr_t descrA,
+                                          const cuComplex *csrVal, const int *csrRowPtr,
+                                          const int *csrColInd, csrsv2Info_t info,
+                                          cusparseSolvePolicy_t policy, void *pBuffer);
+cusparseStatus_t cusparseCcsrsv2_solve(cusparseHandle_t handle, cusparseOperation_t transA, int m,
+                                       int nnz, const cuComplex *alpha,
+                                       const cusparseMatDescr_t descrA, const cuComplex *csrVal,
+                                       const int *csrRowPtr, const int *csrColInd,
+                                       csrsv2Info_t info, const cuComplex *f, cuComplex *x,
+                                       cusparseSolvePolicy_t policy, void *pBuffer);
+cusparseStatus_t cusparseCcsrsm2_bufferSizeExt(
+    cusparseHandle_t handle, int algo, cusparseOperation_t transA, cusparseOperation_t transB,
+    int m, int nrhs, int nnz, const cuComplex *alpha, const cusparseMatDescr_t descrA,
+    const cuComplex *csrVal, const int *csrRowPtr, const int *csrColInd, const cuComplex *B,
+    int ldb, csrsm2Info_t info, cusparseSolvePolicy_t policy, size_t *pBufferSize);
+cusparseStatus_t cusparseCcsrsm2_analysis(cusparseHandle_t handle, int algo,
+                                          cusparseOperation_t transA, cusparseOperation_t transB,
+                                          int m, int nrhs, int nnz, const cuComplex *alpha,
+                                          const cusparseMatDescr_t descrA, const cuComplex *csrVal,
+                                          const int *csrRowPtr, const int *csrColInd,
+                                          const cuComplex *B, int ldb, csrsm2Info_t info,
+                                          cusparseSolvePolicy_t policy, void *pBuffer);
+cusparseStatus_t cusparseCcsrsm2_solve(cusparseHandle_t handle, int algo,
+                                       cusparseOperation_t transA, cusparseOperation_t transB,
+                                       int m, int nrhs, int nnz, const cuComplex *alpha,
+                                       const cusparseMatDescr_t descrA, const cuComplex *csrVal,
+                                       const int *csrRowPtr, const int *csrColInd, cuComplex *B,
+                                       int ldb, csrsm2Info_t info, cusparseSolvePolicy_t policy,
+                                       void *pBuffer);
+cusparseStatus_t cusparseZcsrgeam2_bufferSizeExt(
+    cusparseHandle_t handle, int m, int n, const cuDoubleComplex *alpha,
+    const cusparseMatDescr_t descrA, int nnzA, const cuDoubleComplex *csrValA,
+    const int *csrRowPtrA, const int *csrColIndA, const cuDoubleComplex *beta,
+    const cusparseMatDescr_t descrB, int nnzB, const cuDoubleComplex *csrValB,
+    const int *csrRowPtrB, const int *csrColIndB, const cusparseMatDescr_t descrC,
+    const cuDoubleComplex *csrValC, const int *csrRowPtrC, const int *csrColIndC,
+    size_t *pBufferSizeInBytes);
+cusparseStatus_t cusparseZcsrgeam(cusparseHandle_t handle, int m, int n,
+                                  const cuDoubleComplex *alpha, const cusparseMatDescr_t descrA,
+                                  int nnzA, const cuDoubleComplex *csrValA, const int *csrRowPtrA,
+                                  const int *csrColIndA, const cuDoubleComplex *beta,
+                                  const cusparseMatDescr_t descrB, int nnzB,
+                                  const cuDoubleComplex *csrValB, const int *csrRowPtrB,
+                                  const int *csrColIndB, const cusparseMatDescr_t descrC,
+                                  cuDoubleComplex *csrValC, int *csrRowPtrC, int *csrColIndC);
+cusparseStatus_t
+cusparseZcsrgeam2(cusparseHandle_t handle, int m, int n, const cuDoubleComplex *alpha,
+                  const cusparseMatDescr_t descrA, int nnzA, const cuDoubleComplex *csrValA,
+                  const int *csrRowPtrA, const int *csrColIndA, const cuDoubleComplex *beta,
+                  const cusparseMatDescr_t descrB, int nnzB, const cuDoubleComplex *csrValB,
+                  const int *csrRowPtrB, const int *csrColIndB, const cusparseMatDescr_t descrC,
+                  cuDoubleComplex *csrValC, int *csrRowPtrC, int *csrColIndC, void *pBuffer);
+cusparseStatus_t cusparseZcsrsv2_bufferSize(cusparseHandle_t handle, cusparseOperation_t transA,
+                                            int m, int nnz, const cusparseMatDescr_t descrA,
+                                            cuDoubleComplex *csrVal, const int *csrRowPtr,
+                                            const int *csrColInd, csrsv2Info_t info,
+                                            int *pBufferSizeInBytes);
+cusparseStatus_t cusparseZcsrsv2_analysis(cusparseHandle_t handle, cusparseOperation_t transA,
+                                          int m, int nnz, const cusparseMatDescr_t descrA,
+                                          const cuDoubleComplex *csrVal, const int *csrRowPtr,
+                                          const int *csrColInd, csrsv2Info_t info,
+                                          cusparseSolvePolicy_t policy, void *pBuffer);
+cusparseStatus_t cusparseZcsrsv2_solve(cusparseHandle_t handle, cusparseOperation_t transA, int m,
+                                       int nnz, const cuDoubleComplex *alpha,
+                                       const cusparseMatDescr_t descrA,
+                                       const cuDoubleComplex *csrVal, const int *csrRowPtr,
+                                       const int *csrColInd, csrsv2Info_t info,
+                                       const cuDoubleComplex *f, cuDoubleComplex *x,
+                                       cusparseSolvePolicy_t policy, void *pBuffer);
+cusparseStatus_t
+cusparseZcsrsm2_bufferSizeExt(cusparseHandle_t handle, int algo, cusparseOperation_t transA,
+                              cusparseOperation_t transB, int m, int nrhs, int nnz,
+                              const cuDoubleComplex *alpha, const cusparseMatDescr_t descrA,
+                              const cuDoubleComplex *csrVal, const int *csrRowPtr,
+                              const int *csrColInd, const cuDoubleComplex *B, int ldb,
+                              csrsm2Info_t info, cusparseSolvePolicy_t policy, size_t *pBufferSize);
+cusparseStatus_t cusparseZcsrsm2_analysis(cusparseHandle_t handle, int algo,
+                                          cusparseOperation_t transA, cusparseOperation_t transB,
+                                          int m, int nrhs, int nnz, const cuDoubleComplex *alpha,
+                                          const cusparseMatDescr_t descrA,
+                                          const cuDoubleComplex *csrVal, const int *csrRowPtr,
+                                          const int *csrColInd, const cuDoubleComplex *B, int ldb,
+                                          csrsm2Info_t info, cusparseSolvePolicy_t policy,
+                                          void *pBuffer);
+cusparseStatus_t cusparseZcsrsm2_solve(
+    cusparseHandle_t handle, int algo, cusparseOperation_t transA, cusparseOperation_t transB,
+    int m, int nrhs, int nnz, const cuDoubleComplex *alpha, const cusparseMatDescr_t descrA,
+    const cuDoubleComplex *csrVal, const int *csrRowPtr, const int *csrColInd, cuDoubleComplex *B,
+    int ldb, csrsm2Info_t info, cusparseSolvePolicy_t policy, void *pBuffer);
 
 /* ---- calls before CUDA 11 and 12, for older programs ---- */
 

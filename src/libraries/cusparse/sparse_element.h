@@ -179,6 +179,52 @@ static cudaError_t NAME(solve)(cudaStream_t stream, const wpi_sparse_system *s) 
     return LAUNCH(NAME(wpk_sparse_solve), blocks(s->columns), (void *)s);
 }
 
+/* One block: each thread looks for its first such line. */
+extern "C" __global__ void NAME(wpk_sparse_pivot)(wpi_sparse a, long long *first) {
+    __shared__ unsigned long long found;
+    if (threadIdx.x == 0) found = NOWHERE;
+    __syncthreads();
+    for (long long i = threadIdx.x; i < a.lines; i += BLOCK) {
+        bool has_pivot = false;
+        for (long long k = index_of(a.offsets, i), end = index_of(a.offsets, i + 1); k < end; k++)
+            has_pivot =
+                has_pivot || (index_of(a.at, k) == i && !NAME(is_zero)(((const T *)a.values)[k]));
+        if (has_pivot) continue;
+        atomicMin(&found, (unsigned long long)i);
+        break;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) *first = found == NOWHERE ? -1 : (long long)found;
+}
+
+static cudaError_t NAME(pivot)(cudaStream_t stream, const wpi_sparse *a, long long *first) {
+    return LAUNCH(NAME(wpk_sparse_pivot), 1, (void *)a, &first);
+}
+
+/* ---- sums ---- */
+
+extern "C" __global__ void NAME(wpk_sparse_add)(wpi_sparse_addition s) {
+    const T alpha = NAME(scalar)(s.alpha), beta = NAME(scalar)(s.beta);
+    FOR_EACH(i, s.a.lines) {
+        long long k = index_of(s.a.offsets, i), l = index_of(s.b.offsets, i),
+                  to = index_of(s.c.offsets, i);
+        const long long end = index_of(s.a.offsets, i + 1), last = index_of(s.b.offsets, i + 1);
+        for (; k < end || l < last; to++) {
+            const long long left = k < end ? index_of(s.a.at, k) : NOWHERE,
+                            right = l < last ? index_of(s.b.at, l) : NOWHERE;
+            T sum = NAME(make)(0, 0);
+            if (left <= right) sum = NAME(mul)(alpha, ((const T *)s.a.values)[k++]);
+            if (right <= left) sum = NAME(add)(sum, NAME(mul)(beta, ((const T *)s.b.values)[l++]));
+            set_index(s.c.at, to, left <= right ? left : right);
+            ((T *)s.c.values)[to] = sum;
+        }
+    }
+}
+
+static cudaError_t NAME(add_matrices)(cudaStream_t stream, const wpi_sparse_addition *s) {
+    return LAUNCH(NAME(wpk_sparse_add), blocks(s->a.lines), (void *)s);
+}
+
 /* ---- products of two sparse matrices ---- */
 
 static __device__ void NAME(sink)(long long *at, T *values, long long from, long long count) {

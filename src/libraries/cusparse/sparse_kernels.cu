@@ -27,6 +27,8 @@ static __device__ void set_index(wpi_indices s, long long i, long long value) {
 
 /* ---- indices ---- */
 
+#define NOWHERE 0x7fffffffffffffffll /* behind all positions */
+
 /* One thread: a GPU would do it by blocks, but its time is little beside the rest. */
 extern "C" __global__ void wpk_sparse_scan(const long long *sizes, long long *starts, long long count) {
     long long sum = 0;
@@ -48,6 +50,19 @@ extern "C" __global__ void wpk_sparse_bounds(wpi_sparse a, wpi_sparse b, long lo
         for (long long k = index_of(a.offsets, i), end = index_of(a.offsets, i + 1); k < end; k++) {
             const long long line = index_of(a.at, k);
             size += index_of(b.offsets, line + 1) - index_of(b.offsets, line);
+        }
+        sizes[i] = size;
+    }
+}
+
+extern "C" __global__ void wpk_sparse_sum_sizes(wpi_sparse a, wpi_sparse b, long long *sizes) {
+    FOR_EACH(i, a.lines) {
+        long long k = index_of(a.offsets, i), l = index_of(b.offsets, i), size = 0;
+        const long long end = index_of(a.offsets, i + 1), last = index_of(b.offsets, i + 1);
+        for (; k < end || l < last; size++) {
+            const long long left = k < end ? index_of(a.at, k) : NOWHERE, right = l < last ? index_of(b.at, l) : NOWHERE;
+            k += left <= right;
+            l += right <= left;
         }
         sizes[i] = size;
     }
@@ -139,6 +154,10 @@ extern "C" cudaError_t wpi_sparse_compress(cudaStream_t stream, const int *line,
     return LAUNCH(wpk_sparse_compress, blocks(lines + 1), &line, &count, &offsets, &lines, &base);
 }
 
+extern "C" cudaError_t wpi_sparse_sum_sizes(cudaStream_t stream, const wpi_sparse *a, const wpi_sparse *b, long long *sizes) {
+    return LAUNCH(wpk_sparse_sum_sizes, blocks(a->lines), (void *)a, (void *)b, &sizes);
+}
+
 extern "C" cudaError_t wpi_sparse_uncompress(cudaStream_t stream, const int *offsets, long long lines, int *line, int base) {
     return LAUNCH(wpk_sparse_uncompress, blocks(lines), &offsets, &lines, &line, &base);
 }
@@ -199,7 +218,7 @@ extern "C" cudaError_t wpi_sparse_identity(cudaStream_t stream, int *order, long
     {                                                                                              \
         product_##x, solve_##x, sampled_##x, expand_##x, collect_##x, count_##x, gather_lines_##x, \
             spread_lines_##x, transpose_##x, axpby_##x, gather_##x, scatter_##x, dot_##x,          \
-            factor_##x, band_##x                                                                   \
+            factor_##x, add_matrices_##x, pivot_##x, band_##x                                                                   \
     }
 
 extern "C" const wpi_sparse_launches wpi_sparse_of[WPI_SPARSE_TYPES] = {LAUNCHES(s), LAUNCHES(d), LAUNCHES(c),

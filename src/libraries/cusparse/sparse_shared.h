@@ -74,6 +74,12 @@ typedef struct wpi_sparse_square {
     wpi_scalar alpha;
 } wpi_sparse_square;
 
+/** C = alpha A + beta B, line by line; positions of a line ascend. C has its offsets. */
+typedef struct wpi_sparse_addition {
+    wpi_sparse a, b, c;
+    wpi_scalar alpha, beta;
+} wpi_sparse_addition;
+
 /** A tridiagonal system's diagonals and `count` right-hand sides, which the solution replaces.
  * `work` has 3 elements a row and system. Diagonals are `step` apart where each has its own. */
 typedef struct wpi_sparse_band {
@@ -106,6 +112,9 @@ typedef struct wpi_sparse_launches {
                        void *result);
     /* Incomplete factors in place; `pivot` gets the first line without one, or -1. */
     cudaError_t (*factor)(cudaStream_t, const wpi_sparse *, int is_symmetric, long long *pivot);
+    cudaError_t (*add)(cudaStream_t, const wpi_sparse_addition *);
+    /* The first line whose entry on the diagonal is 0 or not there, or -1. */
+    cudaError_t (*pivot)(cudaStream_t, const wpi_sparse *, long long *first);
     cudaError_t (*band)(cudaStream_t, const wpi_sparse_band *, int has_pivots);
 } wpi_sparse_launches;
 
@@ -122,6 +131,9 @@ cudaError_t wpi_sparse_store(cudaStream_t stream, const long long *starts, const
 /** starts[0..lines]: sums of the lengths of b's lines that line i of a names. */
 cudaError_t wpi_sparse_bounds(cudaStream_t stream, const wpi_sparse *a, const wpi_sparse *b,
                               long long *sizes);
+/** Sizes of the lines of a sum. */
+cudaError_t wpi_sparse_sum_sizes(cudaStream_t stream, const wpi_sparse *a, const wpi_sparse *b,
+                                 long long *sizes);
 /** Offsets of `lines` lines from the sorted line of each entry, and the way back. */
 cudaError_t wpi_sparse_compress(cudaStream_t stream, const int *line, long long count, int *offsets,
                                 long long lines, int base);
