@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** For programs that include this header: cuda_fp4.h has the definitions. */
+#include "cuda_fp4.h"
