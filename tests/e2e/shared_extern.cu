@@ -5,6 +5,21 @@
 
 extern __shared__ int ints[];
 extern __shared__ __align__(16) unsigned char bytes[];
+extern __shared__ int sized[32]; /* the launch gives the size of these, too */
+extern __shared__ __align__(8) float table [4][8];
+
+/* Both are the launch's memory. */
+__global__ void with_sizes(int *out) {
+    const int t = threadIdx.x;
+    extern __shared__ int inside[64];
+    sized[t] = t;
+    __syncthreads();
+    out[t] = inside[63 - t] + 100;
+    __syncthreads();
+    if (t < 32) table[t / 8][t % 8] = 0.5f * t;
+    __syncthreads();
+    out[64 + t] = (int)(2 * ((float *)sized)[t % 32]);
+}
 
 __global__ void scan(const int *in, int *out)
 {
@@ -94,6 +109,13 @@ int main(void)
     for (int t = 0; t < 200; t++) {
         int o = 199 - t;
         CHECK_EQ(result[t], o * 0.5 + o * 2.0 + (o - 5) + 100 + o % 8);
+    }
+    int *both = check_managed<int>(128);
+    with_sizes<<<1, 64, 64 * sizeof(int)>>>(both);
+    KERNEL_OK();
+    for (int t = 0; t < 64; t++) {
+        CHECK_EQ(both[t], 163 - t);
+        CHECK_EQ(both[64 + t], t % 32);
     }
     check_sum<int>();
     check_sum<float>();

@@ -6,6 +6,8 @@
  * and `extern __shared__ T x;`, which only clang refuses, an array and its first element:
  *
  *     extern __shared__ T wpi_first_of_x[]; auto &x = wpi_first_of_x[0];
+ *
+ * An array with a size, `extern __shared__ T x[N];`, loses it: the launch gives the size.
  */
 #define _GNU_SOURCE /* memmem, memrchr */
 #include "compiler/source/shared_objects.h"
@@ -124,10 +126,20 @@ static bool is_in_function(const char *text, const char *at) {
     return depth > hidden;
 }
 
+/* `text` without what is in the brackets at `open`; NULL: there is nothing, or other declarators.
+ */
+static char *without_size(const char *text, const char *at, const char *open, const char *end) {
+    const char *close = closing(open);
+    if (!close || skip_blank(open + 1) == close || next_comma(at, end)) return NULL;
+    return wpi_format("%.*s%s", (int)(open + 1 - text), text, close);
+}
+
 char *wpi_extern_shared_change(const char *text, const char *at) {
     const char *end = strchr(at, ';'), *name = end ? name_before(at, end) : NULL;
     const int length = name ? (int)word_length(name) : 0;
-    if (length == 0 || skip_blank(name + length) != end || !is_in_function(text, at)) return NULL;
+    const char *behind = name ? skip_blank(name + length) : NULL;
+    if (length > 0 && *behind == '[') return without_size(text, at, behind, end);
+    if (length == 0 || behind != end || !is_in_function(text, at)) return NULL;
     return wpi_format("%.*swpi_first_of_%.*s[]; auto &%.*s = wpi_first_of_%.*s[0]%s",
                       (int)(name - text), text, length, name, length, name, length, name, end);
 }
