@@ -146,6 +146,8 @@ typedef struct wpi_module_ops {
     wp_status (*load)(wp_device *device, const void *image, wp_module **out, wp_error *err);
     void (*unload)(wp_module *module);
     wp_status (*find_kernel)(wp_module *module, const char *name, wp_kernel **out, wp_error *err);
+    /** Optional: the name of kernel `i`; NULL: there are no more. */
+    const char *(*kernel_name)(const wp_module *module, uint32_t i);
     wp_status (*find_variable)(wp_module *module, const char *name, void **address,
                                size_t *size_bytes, wp_error *err);
     /** Optional; defaults to wpi_occupancy_blocks over the device's and the kernel's numbers. */

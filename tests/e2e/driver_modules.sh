@@ -52,6 +52,30 @@ static void use(CUmodule m, float factor)
     IS(cuModuleGetGlobal(&at, NULL, m, "nothing"), CUDA_ERROR_NOT_FOUND);
     OK(cuFuncGetModule(&owner, f));
     IS(owner == m, true);
+    unsigned count = 9;
+    CUfunction listed[2] = {};
+    CUfunctionLoadingState state;
+    OK(cuFuncLoad(f));
+    OK(cuFuncIsLoaded(&state, f));
+    IS(state, CU_FUNCTION_LOADING_STATE_LOADED);
+    const char *device = getenv("WARPAGE_DEVICE");
+    if (device && device[0] == 'c' && device[1] == 'u') { /* not listed by a GPU */
+        IS(cuModuleGetFunctionCount(&count, m), CUDA_ERROR_NOT_SUPPORTED);
+    } else {
+        OK(cuModuleGetFunctionCount(&count, m));
+        IS(count, 1);
+        OK(cuModuleEnumerateFunctions(listed, 2, m));
+        IS(listed[0] == f, true);
+        IS(listed[1] == NULL, true);
+        CUlibrary library = (CUlibrary)(void *)m, of_kernel;
+        CUkernel kernel = NULL;
+        OK(cuLibraryGetKernelCount(&count, library));
+        IS(count, 1);
+        OK(cuLibraryEnumerateKernels(&kernel, 1, library));
+        OK(cuKernelGetLibrary(&of_kernel, kernel));
+        IS(of_kernel == library, true);
+        IS(cuModuleEnumerateFunctions(NULL, 2, m), CUDA_ERROR_INVALID_VALUE);
+    }
     OK(cuFuncGetName(&name, f));
     IS(name[0], 's');
     OK(cuFuncGetParamInfo(f, 3, &offset, &size));

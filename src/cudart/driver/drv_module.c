@@ -291,6 +291,39 @@ WP_API CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char
     WPI_DRIVER(get_function(hmod, name, hfunc));
 }
 
+/* The first `count` functions of a module, or with `out` NULL how many there are. */
+static cudaError_t list_functions(CUmodule m, CUfunction *out, unsigned *count) {
+    wp_device *device;
+    WPI_TRY(wpi_enter(&device));
+    if (count == NULL) return wpi_note(cudaErrorInvalidValue);
+    if (m == NULL || !wpi_handle_is_live(WPI_HANDLE_MODULE, m))
+        return wpi_note(cudaErrorInvalidResourceHandle);
+    const wp_module *module = wpi_image_module(m->handle);
+    const wpi_module_ops *ops = module->device->ops->module;
+    if (ops->kernel_name == NULL) return wpi_note(cudaErrorNotSupported);
+    const char *name;
+    cudaError_t error = cudaSuccess;
+    unsigned i = 0;
+    pthread_mutex_lock(&lock);
+    for (; error == cudaSuccess && (out == NULL || i < *count) &&
+           (name = ops->kernel_name(module, i)) != NULL;
+         i++)
+        if (out != NULL) error = get_function_locked(m, name, &out[i]);
+    pthread_mutex_unlock(&lock);
+    if (out == NULL) *count = i;
+    return error;
+}
+
+WP_API CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod) {
+    WPI_DRIVER(list_functions(mod, NULL, count));
+}
+
+WP_API CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions,
+                                           CUmodule mod) {
+    if (functions == NULL) return CUDA_ERROR_INVALID_VALUE;
+    WPI_DRIVER(list_functions(mod, functions, &numFunctions));
+}
+
 /* Where managed variables are in host memory, no device lists them: copies must know the address.
  */
 static cudaError_t enter_managed(struct CUmod_st *m, const char *name, size_t size_bytes) {
@@ -371,6 +404,20 @@ WP_API CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc) {
     return *hmod != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+/* Code is loaded with its module. */
+WP_API CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function) {
+    WPI_DRIVER_TRY(wpi_driver_check(true));
+    if (state == NULL) return CUDA_ERROR_INVALID_VALUE;
+    if (module_of(function) == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    return CUDA_SUCCESS;
+}
+
+WP_API CUresult cuFuncLoad(CUfunction function) {
+    WPI_DRIVER_TRY(wpi_driver_check(true));
+    return module_of(function) != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
 /* ---- libraries: modules under another name ---- */
 
 static CUmodule as_module(CUlibrary library) {
@@ -401,6 +448,24 @@ WP_API CUresult cuLibraryUnload(CUlibrary library) {
 
 WP_API CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name) {
     WPI_DRIVER_IN(false, get_function(as_module(library), name, (CUfunction *)(void *)pKernel));
+}
+
+WP_API CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib) {
+    WPI_DRIVER_IN(false, list_functions(as_module(lib), NULL, count));
+}
+
+WP_API CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels,
+                                          CUlibrary lib) {
+    if (kernels == NULL) return CUDA_ERROR_INVALID_VALUE;
+    WPI_DRIVER_IN(false,
+                  list_functions(as_module(lib), (CUfunction *)(void *)kernels, &numKernels));
+}
+
+WP_API CUresult cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel) {
+    WPI_DRIVER_TRY(wpi_driver_check(true));
+    if (pLib == NULL) return CUDA_ERROR_INVALID_VALUE;
+    *pLib = (CUlibrary)(void *)module_of((CUfunction)(void *)kernel);
+    return *pLib != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 WP_API CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library) {

@@ -103,6 +103,8 @@
     X(cuEventCreate) X(cuEventRecord) X(cuEventRecordWithFlags) X(cuEventQuery) \
     X(cuEventSynchronize) X(cuEventDestroy) X(cuEventElapsedTime) X(cuIpcGetEventHandle) \
     X(cuIpcOpenEventHandle) X(cuIpcGetMemHandle) X(cuIpcOpenMemHandle) X(cuIpcCloseMemHandle) \
+    X(cuModuleGetFunctionCount) X(cuModuleEnumerateFunctions) X(cuLibraryGetKernelCount) \
+    X(cuLibraryEnumerateKernels) X(cuKernelGetLibrary) X(cuFuncIsLoaded) X(cuFuncLoad) \
     X(cuMemExportToShareableHandle) X(cuMemImportFromShareableHandle) X(cuProfilerStart) \
     X(cuProfilerStop) X(cuProfilerInitialize)
 /* clang-format on */

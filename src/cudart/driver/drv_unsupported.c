@@ -56,8 +56,7 @@
     X(cuCoredumpGetAttribute) X(cuCoredumpGetAttributeGlobal) X(cuCoredumpSetAttribute) \
     X(cuCoredumpSetAttributeGlobal) \
     /* others */ \
-    X(cuCtxSetFlags) X(cuFuncIsLoaded) X(cuFuncLoad) \
-    X(cuKernelGetLibrary) X(cuLibraryGetUnifiedFunction) \
+    X(cuCtxSetFlags) X(cuLibraryGetUnifiedFunction) \
     X(cuMemRetainAllocationHandle) \
     X(cuPointerSetAttribute)
 

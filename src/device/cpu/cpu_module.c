@@ -460,6 +460,11 @@ static wp_status find_kernel(wp_module *base, const char *name, wp_kernel **out,
     return WP_FAIL(err, NOT_FOUND, "the program's CPU code has no kernel %s", name);
 }
 
+static const char *kernel_name(const wp_module *base, uint32_t i) {
+    const module *m = (const module *)base;
+    return i < m->kernel_count ? m->kernels[i].code->name : NULL;
+}
+
 static wp_status find_variable(wp_module *base, const char *name, void **address,
                                size_t *size_bytes, wp_error *err) {
     const wp_cpu_code *code = ((module *)base)->code.baseline;
@@ -497,6 +502,7 @@ const wpi_module_ops wpi_cpu_module_ops = {
     .load = load,
     .unload = unload,
     .find_kernel = find_kernel,
+    .kernel_name = kernel_name,
     .find_variable = find_variable,
     .set_shared_max = set_shared_max,
     .param_place = param_place,
