@@ -18,14 +18,14 @@ function(wp_cuda_tree)
     file(CREATE_LINK ../../lib64 ${tree}/targets/x86_64-linux/lib SYMBOLIC)
     file(CREATE_LINK ../../../libwarpage.so.0 ${tree}/lib64/libwarpage.so.0 SYMBOLIC)
     file(CREATE_LINK libwarpage.so.0 ${tree}/lib64/libwarpage.so SYMBOLIC)
-    foreach(name libcudart libcuda libnvrtc) # programs also open the last two themselves (dlopen)
+    foreach(name libcudart libcuda libnvrtc libnvJitLink) # programs also open the last three themselves (dlopen)
         file(CREATE_LINK libwarpage.so.0 ${tree}/lib64/${name}.so SYMBOLIC)
     endforeach()
     file(CREATE_LINK ../libwarpage.so.0 ${tree}/lib64/stubs/libcuda.so SYMBOLIC)
     # Names that makefiles link besides: the linker reads such a text in place of a library. A file
     # is looked for beside the text, so that a build without -L, as CMake's, needs no more.
     foreach(name libcudart_static.a libcudadevrt.a libculibos.a libnvrtc_static.a
-            libnvrtc-builtins_static.a libnvToolsExt.so libcufilt.a)
+            libnvrtc-builtins_static.a libnvJitLink_static.a libnvToolsExt.so libcufilt.a)
         file(CONFIGURE OUTPUT ${tree}/lib64/${name} CONTENT "INPUT(libcudart.so)\n")
     endforeach()
 

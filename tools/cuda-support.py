@@ -154,7 +154,7 @@ CUFFT_REASONS = [
     ("work areas are the plan's own", r"WorkArea|XtQueryPlan|PropertyInt64"),
 ]
 CUSOLVER_REASONS = [
-    ("sparse systems", r"cusolverSp"),
+    ("eigenvalues of sparse matrices", r"cusolverSp"),
     ("eigenvalues of general matrices; random projections", r"Xgeev|Xgesvdr"),
     ("what Jacobi's methods report: there is one method", r"Residual|Sweeps"),
     ("others", r"."),
@@ -184,7 +184,7 @@ CUBLASLT_GROUPS = [("products", r"Matmul$|Algo"), ("descriptions", r"Layout|Desc
 CURAND_GROUPS = [("generators", r"Create|Destroy|Set|Get"), ("numbers", r"Generate|Poisson")]
 CUFFT_GROUPS = [("plans", r"Plan|Create|Destroy|Estimate|GetSize|WorkArea|AutoAllocation|SetStream"),
                 ("transforms", r"Exec"), ("facts", r"Get")]
-CUSOLVER_GROUPS = [("systems", r"potr|getr|geqrf|gqr|mqr|gesv(?!d)|gels"), ("eigenvalues and singular values", r"sye|syg|he[eg]|gesvd|Syevj|Gesvdj"),
+CUSOLVER_GROUPS = [("sparse systems", r"cusolverSp"), ("systems", r"potr|getr|geqrf|gqr|mqr|gesv(?!d)|gels"), ("eigenvalues and singular values", r"sye|syg|he[eg]|gesvd|Syevj|Gesvdj"),
                    ("handles", r".")]
 CUSPARSE_GROUPS = [("products", r"SpM[VM]|SpVV|SpGEMM|SDDMM|csrm[vm]|geam|Axpby|Gather|Scatter"), ("systems and factors", r"SpS[VM]|[Cc]srs[vm]2|gtsv|ilu|ic02|Ilu|Ic02"),
                    ("conversions", r"[Dd]ense|coo|csr2|Csr2|sort|nnz|Identity"),
@@ -260,8 +260,8 @@ def libraries():
                 "precision.", CUFFT_GROUPS,
                 missing=by_reason(cufft, CUFFT_REASONS, "cuFFT"),
                 absent=[("FFTW's interface (`cufftw.h`): link FFTW", "fftw*")]),
-        Library("cuSOLVER", "cusolver", "libcusolver.so", ["cusolverDn.h"], "`cusolverDn.h`, `-lcusolver`; dense matrices of float, "
-                "double and their complex numbers.", CUSOLVER_GROUPS,
+        Library("cuSOLVER", "cusolver", "libcusolver.so", ["cusolverDn.h", "cusolverSp.h"], "`cusolverDn.h`, `cusolverSp.h`, `-lcusolver`; matrices "
+                "of float, double and their complex numbers.", CUSOLVER_GROUPS,
                 missing=by_reason(cusolver, CUSOLVER_REASONS, "cuSOLVER"),
                 absent=[("refactored sparse systems", "cusolverRf*"), ("several devices", "cusolverMg*")]),
         Library("cuSPARSE", "cusparse", "libcusparse.so", ["cusparse.h"], "`cusparse.h`, `-lcusparse`; CSR, CSC and COO of float, "
@@ -277,7 +277,7 @@ OTHER_LIBRARIES = [
     ("NVTX", "its headers; calls have no effect"),
     ("NPP, nvJPEG, NCCL", "not there; `wpcc` names the library when a header or "
      "`-l` is not found"),
-    ("nvJitLink", "links texts of PTX, for programs that look its calls up by name; no LTO code, no header"),
+    ("nvJitLink", "`nvJitLink.h`, `-lnvJitLink`: links texts of PTX; no LTO code"),
     ("libNVVM", "not there"),
     ("OpenGL, Direct3D, Vulkan interoperability", "headers and calls of OpenGL's only, which return "
      "`cudaErrorNotSupported`"),
@@ -290,12 +290,12 @@ FEATURES = [
     ("warp functions: shuffle, vote, match, reduce", True, "`--lockstep` for kernels written before Volta", PTX, r'\{"shfl", '),
     ("atomics, all scopes, 16 to 64 bits", True, "not 128 bits", PTX, r'\{"atom", '),
     ("`nvfunctional`: `nvstd::function`", True, "", HEADERS + "nvfunctional", r"class function"),
-    ("half, bfloat16, FP8 types", True, "not FP6, FP4", HEADERS + "cuda_fp8.h", r"__nv_fp8_e4m3"),
+    ("half, bfloat16, FP8, FP4 types", True, "not FP6", HEADERS + "cuda_fp4.h", r"__nv_fp4_e2m1"),
     ("tensor cores: `mma.h`, `mma.sync`, `mma.sp`, `ldmatrix`, `stmatrix`", True, "[shapes and types](../rooms/tensor.md)", PTX,
      r'\{"mma", '),
     ("products of warpgroups: `wgmma`", True, "[shapes and types](../rooms/tensor.md#products-of-warpgroups)", PTX,
      r'\{"wgmma", '),
-    ("sparse products, `tcgen05`", False, "", PTX, r'\{"tcgen05'),
+    ("sparse products of warpgroups, `tcgen05`", False, "", PTX, r'\{"tcgen05'),
     ("`cp.async`, `cuda_pipeline.h`", True, "a copy is done at once", PTX, r'\{"cp", '),
     ("`mbarrier`, `cuda_awbarrier.h`", True, "of the own block and of others of the cluster", PTX, r'\{"mbarrier", '),
     ("bulk copies: `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`", True, "of one dimension; a copy is done at once", PTX, r'"bulk"'),

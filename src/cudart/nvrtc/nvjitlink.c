@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvJitLink by its public interface: links PTX at run time, for programs that look the calls up by
- * name, as NVIDIA's Python packages do. The "cubin" is an image for cuModuleLoadData.
+ * nvJitLink by its public interface: links PTX at run time, for programs that include nvJitLink.h
+ * or look the calls up by name, as NVIDIA's Python packages do. The "cubin" is an image for
+ * cuModuleLoadData.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -14,46 +15,13 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cudart/link_input.h"
+#include "warpage/cuda/nvJitLink.h"
 
-typedef enum nvJitLinkResult {
-    NVJITLINK_SUCCESS = 0,
-    NVJITLINK_ERROR_MISSING_ARCH = 2,
-    NVJITLINK_ERROR_INVALID_INPUT = 3,
-    NVJITLINK_ERROR_PTX_COMPILE = 4,
-    NVJITLINK_ERROR_INTERNAL = 6,
-    NVJITLINK_ERROR_UNRECOGNIZED_INPUT = 8
-} nvJitLinkResult;
-
-typedef enum nvJitLinkInputType {
-    NVJITLINK_INPUT_LTOIR = 3,
-    NVJITLINK_INPUT_LIBRARY = 6,
-    NVJITLINK_INPUT_INDEX = 7
-} nvJitLinkInputType;
-
-typedef struct nvJitLink {
+struct nvJitLink {
     wpi_link_input link;
     char *log; /* NULL: empty */
     bool is_complete;
-} nvJitLink;
-typedef nvJitLink *nvJitLinkHandle;
-
-nvJitLinkResult nvJitLinkCreate(nvJitLinkHandle *handle, uint32_t numOptions, const char **options);
-nvJitLinkResult nvJitLinkDestroy(nvJitLinkHandle *handle);
-nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType type, const void *data,
-                                 size_t size, const char *name);
-nvJitLinkResult nvJitLinkAddFile(nvJitLinkHandle handle, nvJitLinkInputType type, const char *file);
-nvJitLinkResult nvJitLinkComplete(nvJitLinkHandle handle);
-nvJitLinkResult nvJitLinkGetLinkedCubinSize(nvJitLinkHandle handle, size_t *size);
-nvJitLinkResult nvJitLinkGetLinkedCubin(nvJitLinkHandle handle, void *cubin);
-nvJitLinkResult nvJitLinkGetLinkedPtxSize(nvJitLinkHandle handle, size_t *size);
-nvJitLinkResult nvJitLinkGetLinkedPtx(nvJitLinkHandle handle, char *ptx);
-nvJitLinkResult nvJitLinkGetLinkedLTOIRSize(nvJitLinkHandle handle, size_t *size);
-nvJitLinkResult nvJitLinkGetLinkedLTOIR(nvJitLinkHandle handle, void *ir);
-nvJitLinkResult nvJitLinkGetErrorLogSize(nvJitLinkHandle handle, size_t *size);
-nvJitLinkResult nvJitLinkGetErrorLog(nvJitLinkHandle handle, char *log);
-nvJitLinkResult nvJitLinkGetInfoLogSize(nvJitLinkHandle handle, size_t *size);
-nvJitLinkResult nvJitLinkGetInfoLog(nvJitLinkHandle handle, char *log);
-nvJitLinkResult nvJitLinkVersion(unsigned int *major, unsigned int *minor);
+};
 
 /* Other options are about machine code. */
 WP_API nvJitLinkResult nvJitLinkCreate(nvJitLinkHandle *handle, uint32_t numOptions,
@@ -82,12 +50,12 @@ static nvJitLinkResult fail(nvJitLinkHandle h, nvJitLinkResult result, const cha
     return result;
 }
 
-WP_API nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType type,
+WP_API nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType inputType,
                                         const void *data, size_t size, const char *name) {
     wp_error err = {0};
     (void)name;
     if (handle == NULL || data == NULL || size == 0) return NVJITLINK_ERROR_INVALID_INPUT;
-    if (type == NVJITLINK_INPUT_LTOIR || type == NVJITLINK_INPUT_INDEX)
+    if (inputType == NVJITLINK_INPUT_LTOIR || inputType == NVJITLINK_INPUT_INDEX)
         return fail(handle, NVJITLINK_ERROR_UNRECOGNIZED_INPUT,
                     "Warpage cannot link LTO code of other compilers: link PTX");
     const wp_status status = wpi_link_input_add(&handle->link, data, size, &err);
@@ -95,18 +63,18 @@ WP_API nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputTy
                                   : fail(handle, NVJITLINK_ERROR_UNRECOGNIZED_INPUT, err.message);
 }
 
-WP_API nvJitLinkResult nvJitLinkAddFile(nvJitLinkHandle handle, nvJitLinkInputType type,
-                                        const char *file) {
+WP_API nvJitLinkResult nvJitLinkAddFile(nvJitLinkHandle handle, nvJitLinkInputType inputType,
+                                        const char *fileName) {
     wp_error err = {0};
     char *data;
     size_t size_bytes;
-    if (handle == NULL || file == NULL) return NVJITLINK_ERROR_INVALID_INPUT;
+    if (handle == NULL || fileName == NULL) return NVJITLINK_ERROR_INVALID_INPUT;
     /* The functions of NVIDIA's device library are there in any case. */
-    if (type == NVJITLINK_INPUT_LIBRARY && strstr(file, "cudadevrt") != NULL)
+    if (inputType == NVJITLINK_INPUT_LIBRARY && strstr(fileName, "cudadevrt") != NULL)
         return NVJITLINK_SUCCESS;
-    if (wpi_file_read(file, &data, &size_bytes, &err) != WP_STATUS_OK)
+    if (wpi_file_read(fileName, &data, &size_bytes, &err) != WP_STATUS_OK)
         return fail(handle, NVJITLINK_ERROR_INVALID_INPUT, err.message);
-    const nvJitLinkResult result = nvJitLinkAddData(handle, type, data, size_bytes, file);
+    const nvJitLinkResult result = nvJitLinkAddData(handle, inputType, data, size_bytes, fileName);
     wpi_free(data);
     return result;
 }
@@ -165,11 +133,11 @@ WP_API nvJitLinkResult nvJitLinkGetLinkedLTOIRSize(nvJitLinkHandle handle, size_
     return give(handle, false, NULL, 0, NULL, size);
 }
 
-WP_API nvJitLinkResult nvJitLinkGetLinkedLTOIR(nvJitLinkHandle handle, void *ir) {
-    return give(handle, false, NULL, 0, ir, NULL);
+WP_API nvJitLinkResult nvJitLinkGetLinkedLTOIR(nvJitLinkHandle handle, void *ltoir) {
+    return give(handle, false, NULL, 0, ltoir, NULL);
 }
 
-static const char *log_of(const nvJitLink *h) {
+static const char *log_of(const struct nvJitLink *h) {
     return h != NULL && h->log != NULL ? h->log : "";
 }
 
@@ -189,7 +157,8 @@ WP_API nvJitLinkResult nvJitLinkGetInfoLog(nvJitLinkHandle handle, char *log) {
     return give_text(handle, true, "", log, NULL);
 }
 
-/* The last version that Numba does not take for one with LTO, whose code has NVIDIA's own format. */
+/* The last version that Numba does not take for one with LTO, whose code has NVIDIA's own format.
+ */
 WP_API nvJitLinkResult nvJitLinkVersion(unsigned int *major, unsigned int *minor) {
     if (major == NULL || minor == NULL) return NVJITLINK_ERROR_INVALID_INPUT;
     *major = 12;

@@ -690,6 +690,96 @@ extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_gesvd)(wpi_s
     if (c.info != NULL && threadIdx.x == 0) c.info[blockIdx.x] = is_done ? 0 : n + 1;
 }
 
+/* ---- bands ---- */
+
+#define BAND(i, j) a[(long long)(i) * c.width + (j) - (i) + c.below]
+
+/* Cholesky's factor of the lower triangle, then both solutions. */
+static __device__ void NAME(definite_band)(const wpi_solver_band &c, T *a, T *x) {
+    for (int k = 0; k < c.n; k++) {
+        const int outer = k + c.below + 1 < c.n ? k + c.below + 1 : c.n;
+        const REAL pivot = real_part(BAND(k, k));
+        if (!(pivot > (REAL)c.tolerance)) {
+            if (threadIdx.x == 0) *c.singularity = k;
+            return;
+        }
+        const REAL root = sqrt(pivot);
+        __syncthreads();
+        EACH(i, k, outer) BAND(i, k) = i == k ? NAME(of_real)(root) : BAND(i, k) / root;
+        __syncthreads();
+        EACH(j, k + 1, outer) {
+            const T factor = conjugate(BAND(j, k));
+            for (int i = j; i < outer; i++)
+                BAND(i, j) -= BAND(i, k) * factor;
+        }
+        __syncthreads();
+    }
+    for (int i = 0; i < c.n && threadIdx.x == 0; i++) {
+        for (int k = i > c.below ? i - c.below : 0; k < i; k++)
+            x[i] -= BAND(i, k) * x[k];
+        x[i] /= BAND(i, i);
+    }
+    for (int i = c.n - 1; i >= 0 && threadIdx.x == 0; i--) {
+        for (int k = i + 1; k < c.n && k <= i + c.below; k++)
+            x[i] -= conjugate(BAND(k, i)) * x[k];
+        x[i] /= BAND(i, i);
+    }
+}
+
+/* R takes the place of the band; each reflector is applied to the columns that it reaches and to x.
+ */
+static __device__ void NAME(general_band)(const wpi_solver_band &c, T *a, T *x) {
+    __shared__ T tau;
+    T *v = (T *)c.v;
+    for (int k = 0; k < c.n; k++) {
+        const int length = k + c.below < c.n ? c.below + 1 : c.n - k;
+        const int reach = k + c.below + c.above + 1 < c.n ? k + c.below + c.above + 1 : c.n;
+        EACH(i, 0, length) v[i] = BAND(k + i, k);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            tau = conjugate(NAME(reflector)(v, length));
+            BAND(k, k) = v[0];
+            if (*c.singularity < 0 && !(fabs(real_part(v[0])) > (REAL)c.tolerance))
+                *c.singularity = k;
+        }
+        __syncthreads();
+        EACH(column, k + 1, reach + 1) { /* the last one is x */
+            const bool is_x = column == reach;
+            T sum = is_x ? x[k] : BAND(k, column);
+            for (int i = 1; i < length; i++)
+                sum += conjugate(v[i]) * (is_x ? x[k + i] : BAND(k + i, column));
+            sum *= tau;
+            for (int i = 0; i < length; i++) {
+                const T change = i == 0 ? sum : v[i] * sum;
+                if (is_x)
+                    x[k + i] -= change;
+                else
+                    BAND(k + i, column) -= change;
+            }
+        }
+        __syncthreads();
+    }
+    for (int i = c.n - 1; i >= 0 && threadIdx.x == 0; i--) {
+        for (int k = i + 1; k < c.n && k <= i + c.below + c.above; k++)
+            x[i] -= BAND(i, k) * x[k];
+        x[i] /= BAND(i, i);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) NAME(wpk_solver_band)(wpi_solver_band c) {
+    if (threadIdx.x == 0) *c.singularity = -1;
+    __syncthreads();
+    if (c.is_definite)
+        NAME(definite_band)(c, (T *)c.a, (T *)c.x);
+    else
+        NAME(general_band)(c, (T *)c.a, (T *)c.x);
+}
+#undef BAND
+
+static cudaError_t NAME(band)(cudaStream_t stream, const wpi_solver_band *c) {
+    return LAUNCH(NAME(wpk_solver_band), 1u, (void *)c);
+}
+
 /* ---- launches ---- */
 
 #define CALL(name, kernel)                                                                         \

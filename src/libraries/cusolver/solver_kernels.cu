@@ -71,6 +71,6 @@ static __device__ int pivot_of(const wpi_solver_call &c, int i) {
 #include "libraries/cusolver/solver_element.h"
 
 #define LAUNCHES(x)                                                                                \
-    { potrf_##x, potrs_##x, potri_##x, getrf_##x, getrs_##x, geqrf_##x, ormqr_##x, orgqr_##x, upper_##x, transpose_##x, trtri_##x, syev_##x, sygst_##x, back_##x, gesvd_##x }
+    { potrf_##x, potrs_##x, potri_##x, getrf_##x, getrs_##x, geqrf_##x, ormqr_##x, orgqr_##x, upper_##x, transpose_##x, trtri_##x, syev_##x, sygst_##x, back_##x, band_##x, gesvd_##x }
 
 extern "C" const wpi_solver_launches wpi_solver[WPI_SOLVER_TYPES] = {LAUNCHES(s), LAUNCHES(d), LAUNCHES(c), LAUNCHES(z)};

@@ -44,6 +44,16 @@ typedef struct wpi_solver_svd {
     int *info, batch;
 } wpi_solver_svd;
 
+/** A system whose entries lie in a band: element (i, j) is at a[i * width + j - i + below], with
+ * room for what reflectors fill. The solution replaces x. */
+typedef struct wpi_solver_band {
+    void *a, *x, *v; /* v: below + 1 elements */
+    int n, below, above, width;
+    int is_definite; /* only the lower triangle is there */
+    double tolerance;
+    int *singularity; /* gets the first place without a pivot, or -1 */
+} wpi_solver_band;
+
 /** Launches for one element type. */
 typedef struct wpi_solver_launches {
     cudaError_t (*potrf)(cudaStream_t, const wpi_solver_call *);
@@ -64,6 +74,7 @@ typedef struct wpi_solver_launches {
      * its vectors become x. */
     cudaError_t (*sygst)(cudaStream_t, const wpi_solver_call *);
     cudaError_t (*back)(cudaStream_t, const wpi_solver_call *);
+    cudaError_t (*band)(cudaStream_t, const wpi_solver_band *);
     cudaError_t (*gesvd)(cudaStream_t, const wpi_solver_svd *);
 } wpi_solver_launches;
 
