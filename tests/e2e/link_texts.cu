@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// FLAGS: -lcuda -ldl
-/* Texts of PTX linked at run time, by the driver and by nvJitLink, which programs look up by name: one declares a
- * function that the other defines. */
+// FLAGS: -lcuda -lnvrtc -lnvJitLink -ldl
+/* Texts of PTX linked at run time, by the driver and by nvJitLink, whose calls programs also look up by name: one
+ * declares a function that the other defines. Texts of our own, and those of NVRTC with relocatable code. */
 #include <cuda.h>
 #include <dlfcn.h>
+#include <nvJitLink.h>
+#include <nvrtc.h>
 #include <string.h>
+#include <vector>
 
 #include "check.h"
 
@@ -60,47 +63,82 @@ static void by_the_driver(void) {
     DRIVER_OK(cuLinkDestroy(state));
 }
 
-template <typename F> static F look_up(const char *name) {
-    F found = (F)dlsym(RTLD_DEFAULT, name);
-    CHECK(found != NULL);
-    return found;
+#define JIT_OK(call) CHECK_EQ((int)(call), (int)NVJITLINK_SUCCESS)
+
+/* The image of two texts. */
+static std::vector<char> linked(const char *first, size_t first_bytes, const char *second, size_t second_bytes) {
+    const char *options[] = {"-arch=sm_80"};
+    nvJitLinkHandle link = NULL;
+    size_t bytes = 0;
+    CHECK_EQ((int)nvJitLinkCreate(&link, 0, NULL), (int)NVJITLINK_ERROR_MISSING_ARCH);
+    JIT_OK(nvJitLinkCreate(&link, 1, options));
+    JIT_OK(nvJitLinkAddData(link, NVJITLINK_INPUT_PTX, first, first_bytes, "a"));
+    CHECK(nvJitLinkGetLinkedCubinSize(link, &bytes) != NVJITLINK_SUCCESS); /* not complete */
+    JIT_OK(nvJitLinkAddData(link, NVJITLINK_INPUT_PTX, second, second_bytes, "b"));
+    JIT_OK(nvJitLinkComplete(link));
+    JIT_OK(nvJitLinkGetLinkedCubinSize(link, &bytes));
+    std::vector<char> image(bytes);
+    JIT_OK(nvJitLinkGetLinkedCubin(link, image.data()));
+    JIT_OK(nvJitLinkDestroy(&link));
+    CHECK(link == NULL);
+    return image;
 }
 
 static void by_nvjitlink(void) {
-    auto create = look_up<int (*)(void **, unsigned, const char **)>("nvJitLinkCreate");
-    auto add = look_up<int (*)(void *, int, const void *, size_t, const char *)>("nvJitLinkAddData");
-    auto complete = look_up<int (*)(void *)>("nvJitLinkComplete");
-    auto size_of = look_up<int (*)(void *, size_t *)>("nvJitLinkGetLinkedCubinSize");
-    auto get = look_up<int (*)(void *, void *)>("nvJitLinkGetLinkedCubin");
-    auto log_size = look_up<int (*)(void *, size_t *)>("nvJitLinkGetErrorLogSize");
-    auto get_log = look_up<int (*)(void *, char *)>("nvJitLinkGetErrorLog");
-    auto destroy = look_up<int (*)(void **)>("nvJitLinkDestroy");
+    run(linked(caller, sizeof caller, called, sizeof called).data());
     const char *options[] = {"-arch=sm_80"};
     char log[400];
-    void *link, *image;
+    nvJitLinkHandle link;
     size_t bytes = 0;
-    enum { CUBIN = 1, PTX = 2, LTOIR = 3 };
-    CHECK_EQ(create(&link, 0, NULL), 2); /* no architecture */
-    CHECK_EQ(create(&link, 1, options), 0);
-    CHECK_EQ(add(link, PTX, caller, sizeof caller, "a"), 0);
-    CHECK(size_of(link, &bytes) != 0); /* not complete */
-    CHECK_EQ(add(link, PTX, called, sizeof called, "b"), 0);
-    CHECK_EQ(complete(link), 0);
-    CHECK_EQ(size_of(link, &bytes), 0);
-    image = malloc(bytes);
-    CHECK_EQ(get(link, image), 0);
-    run(image);
-    free(image);
-    CHECK_EQ(destroy(&link), 0);
-    CHECK(link == NULL);
-
-    CHECK_EQ(create(&link, 1, options), 0);
-    CHECK_EQ(add(link, LTOIR, "BC", 2, "c"), 8);
-    CHECK_EQ(log_size(link, &bytes), 0);
+    JIT_OK(nvJitLinkCreate(&link, 1, options));
+    CHECK_EQ((int)nvJitLinkAddData(link, NVJITLINK_INPUT_LTOIR, "BC", 2, "c"), (int)NVJITLINK_ERROR_UNRECOGNIZED_INPUT);
+    JIT_OK(nvJitLinkGetErrorLogSize(link, &bytes));
     CHECK(bytes > 1 && bytes <= sizeof log);
-    CHECK_EQ(get_log(link, log), 0);
+    JIT_OK(nvJitLinkGetErrorLog(link, log));
     CHECK(strstr(log, "link PTX") != NULL);
-    CHECK_EQ(destroy(&link), 0);
+    JIT_OK(nvJitLinkDestroy(&link));
+    for (const char *name : {"nvJitLinkCreate", "nvJitLinkAddFile", "nvJitLinkGetLinkedPtx", "nvJitLinkVersion"})
+        CHECK(dlsym(RTLD_DEFAULT, name) != NULL);
+}
+
+static std::vector<char> relocatable(const char *source, bool is_code = false) {
+    const char *options[] = {"-rdc=true", "--gpu-architecture=compute_70"};
+    nvrtcProgram program;
+    size_t bytes = 0;
+    CHECK_EQ((int)nvrtcCreateProgram(&program, source, "part.cu", 0, NULL, NULL), (int)NVRTC_SUCCESS);
+    CHECK_EQ((int)nvrtcCompileProgram(program, 2, options), (int)NVRTC_SUCCESS);
+    CHECK_EQ((int)nvrtcGetPTXSize(program, &bytes), (int)NVRTC_SUCCESS);
+    std::vector<char> ptx(bytes);
+    CHECK_EQ((int)nvrtcGetPTX(program, ptx.data()), (int)NVRTC_SUCCESS);
+    CHECK_EQ((int)nvrtcGetCUBINSize(program, &bytes), (int)NVRTC_SUCCESS);
+    std::vector<char> code(bytes); /* of relocatable code is for a link, too */
+    CHECK_EQ((int)nvrtcGetCUBIN(program, code.data()), (int)NVRTC_SUCCESS);
+    if (is_code) ptx = code;
+    CHECK_EQ((int)nvrtcDestroyProgram(&program), (int)NVRTC_SUCCESS);
+    return ptx;
+}
+
+/* A function, a variable and a table of the other text, in either order. */
+static void of_nvrtc(void) {
+    const std::vector<char> a = relocatable("extern __device__ int factor;\nextern __constant__ int table[4];\n__device__ int twice(int x);\n"
+                                            "__device__ int kept = 5;\n"
+                                            "extern \"C\" __global__ void k(int *p) { *p = twice(*p) * factor * table[2]; }\n");
+    const std::vector<char> b = relocatable("__device__ int factor = 1;\n__constant__ int table[4] = {7, 7, 1, 7};\nextern __device__ int kept;\n"
+                                            "__device__ int twice(int x) { return kept == 5 ? 2 * x : 0; }\n",
+                                            true);
+    run(linked(a.data(), a.size(), b.data(), b.size()).data());
+    run(linked(b.data(), b.size(), a.data(), a.size()).data());
+    CUlinkState state;
+    void *image;
+    size_t bytes;
+    DRIVER_OK(cuLinkCreate(0, NULL, NULL, &state));
+    DRIVER_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)a.data(), a.size(), "a", 0, NULL, NULL));
+    DRIVER_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)b.data(), b.size(), "b", 0, NULL, NULL));
+    DRIVER_OK(cuLinkComplete(state, &image, &bytes));
+    run(image);
+    DRIVER_OK(cuLinkDestroy(state));
+    CUmodule module; /* alone, a variable is missing */
+    CHECK(cuModuleLoadData(&module, a.data()) != CUDA_SUCCESS);
 }
 
 int main() {
@@ -109,5 +147,6 @@ int main() {
     DRIVER_OK(cuCtxCreate(&context, 0, 0));
     by_the_driver();
     by_nvjitlink();
+    of_nvrtc();
     return check_done();
 }

@@ -653,6 +653,7 @@ static wp_status read_module(wpi_compile *c, const char *text, size_t length, wp
         if (*m->p.at == '\0' || wpi_ptx_module_failed(m)) break;
         read_item(m);
     }
+    if (m->t.status == WP_STATUS_OK) wpi_ptx_module_check_externs(m);
     const wp_status status = m->t.status;
     if (status == WP_STATUS_OK) wpi_ptx_module_annotate(m);
     wpi_ptx_lines_close(m);

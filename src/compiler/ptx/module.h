@@ -77,6 +77,8 @@ bool wpi_ptx_module_directive(wpi_ptx_module *m, const char *name, bool is_exter
                               bool is_in_function);
 /** At the end of a module: which of its variables are managed. */
 void wpi_ptx_module_annotate(wpi_ptx_module *m);
+/** Before it: each variable that was declared (.extern) must have been defined. */
+void wpi_ptx_module_check_externs(wpi_ptx_module *m);
 /** Reads "(.param .b32 a, …)"; none if there is no '('. */
 unsigned wpi_ptx_read_params(wpi_ptx_module *m, wpi_ptx_declared *out, unsigned most);
 /** The type of values of this declaration in a signature. */

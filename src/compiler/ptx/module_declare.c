@@ -312,6 +312,43 @@ void wpi_ptx_module_annotate(wpi_ptx_module *m) {
     LLVMSetSection(list, "llvm.metadata");
 }
 
+/* ---- variables of other texts: the section says that a definition is to come ---- */
+
+#define TO_COME "warpage.extern"
+
+static bool is_to_come(LLVMValueRef global) {
+    const char *section = global ? LLVMGetSection(global) : NULL;
+    return section && strcmp(section, TO_COME) == 0;
+}
+
+static void declare_extern(wpi_ptx_module *m, unsigned space, const wpi_ptx_declared *d) {
+    LLVMValueRef global = LLVMGetNamedGlobal(m->t.c->module, d->name);
+    if (!global) {
+        global = LLVMAddGlobalInAddressSpace(m->t.c->module, m->t.c->i8, d->name, space);
+        LLVMSetSection(global, TO_COME);
+    }
+    wpi_ptx_declare_symbol(&m->t, d->name, global);
+}
+
+/* The definition takes the place of what was declared. */
+static void replace_extern(LLVMValueRef declared, LLVMValueRef global, const char *name) {
+    LLVMReplaceAllUsesWith(declared, global);
+    LLVMDeleteGlobal(declared);
+    LLVMSetValueName2(global, name, strlen(name));
+}
+
+void wpi_ptx_module_check_externs(wpi_ptx_module *m) {
+    for (LLVMValueRef g = LLVMGetFirstGlobal(m->t.c->module); g; g = LLVMGetNextGlobal(g)) {
+        char why[160];
+        size_t length;
+        if (!is_to_come(g)) continue;
+        snprintf(why, sizeof why, "the variable %.80s is in another module, which is not linked",
+                 LLVMGetValueName2(g, &length));
+        wpi_ptx_module_fail(m, why);
+        return;
+    }
+}
+
 static void declare_variable(wpi_ptx_module *m, unsigned space, bool is_extern,
                              wpi_ptx_declared *d) {
     wpi_ptx *t = &m->t;
@@ -324,20 +361,19 @@ static void declare_variable(wpi_ptx_module *m, unsigned space, bool is_extern,
     if (wpi_ptx_module_failed(m)) return;
     /* An external array with a size is memory of its own, as ptxas takes it without a linker. */
     bool is_dynamic = is_shared && (d->is_open || (is_extern && d->count == 0));
+    if (is_extern && !is_shared) {
+        declare_extern(m, space, d);
+        return;
+    }
     if (d->is_open && !value && !is_dynamic) {
         wpi_ptx_module_fail(m, "an array has neither a size nor initial values");
         return;
     }
-    if (is_extern && !is_shared) {
-        char why[160];
-        snprintf(why, sizeof why, "the variable %.80s is in another module, which is not linked",
-                 d->name);
-        wpi_ptx_module_fail(m, why);
-        return;
-    }
     if (is_dynamic) d->count = 0;
     LLVMTypeRef type = value ? LLVMTypeOf(value) : wpi_ptx_declared_type(m, d);
+    LLVMValueRef declared = LLVMGetNamedGlobal(t->c->module, d->name);
     LLVMValueRef global = LLVMAddGlobalInAddressSpace(t->c->module, type, d->name, space);
+    if (is_to_come(declared)) replace_extern(declared, global, d->name);
     LLVMSetAlignment(global, d->align);
     if (is_shared) {
         if (!is_dynamic) {

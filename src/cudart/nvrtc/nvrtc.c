@@ -37,8 +37,8 @@ struct _nvrtcProgram {
     wpi_strings headers, header_names;
     wpi_strings expressions, lowered; /* lowered: "" where the expression has no symbol */
     char *log, *ptx;
-    wp_image_header *image;
-    bool is_compiled; /* or failed to */
+    wp_image_header *image; /* NULL: relocatable code, whose CUBIN is the text, for a link */
+    bool is_compiled;       /* or failed to */
 };
 
 WP_API const char *nvrtcGetErrorString(nvrtcResult result) {
@@ -166,6 +166,15 @@ static bool is_default_device(const char *option) {
     const char *name = option + strspn(option, "-");
     return strcmp(name, "default-device") == 0 ||
            strcmp(name, "device-as-default-execution-space") == 0;
+}
+
+static bool is_relocatable(const char *option) {
+    static const char *const forms[] = {"rdc=true", "relocatable-device-code=true", "dc",
+                                        "device-c"};
+    const char *name = option + strspn(option, "-");
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(name, forms[i]) == 0) return true;
+    return false;
 }
 
 static bool has_static(const struct _nvrtcProgram *p) {
@@ -350,6 +359,9 @@ WP_API nvrtcResult nvrtcCompileProgram(nvrtcProgram prog, int numOptions,
     wpi_text log = {0};
     wp_error err = {0};
     int exit_code = 0;
+    bool makes_image = true;
+    for (int i = 0; i < numOptions; i++)
+        makes_image = makes_image && !is_relocatable(options[i]);
     wpi_free(prog->ptx);
     wpi_free(prog->log);
     wpi_free(prog->image);
@@ -358,7 +370,7 @@ WP_API nvrtcResult nvrtcCompileProgram(nvrtcProgram prog, int numOptions,
     wpi_strings_deinit(&prog->lowered);
     wp_status status = compile(prog, numOptions, options, &log, &exit_code, &err);
     if (exit_code != 0) wpi_missing_header_say(&log);
-    if (status == WP_STATUS_OK && exit_code == 0)
+    if (status == WP_STATUS_OK && exit_code == 0 && makes_image)
         status = wpi_module_image_copy(prog->ptx, 0, &prog->image, &err);
     if (status != WP_STATUS_OK) wpi_text_appendf(&log, "%s\n", err.message);
     prog->log = wpi_text_take(&log);
@@ -392,12 +404,14 @@ WP_API nvrtcResult nvrtcGetPTX(nvrtcProgram prog, char *ptx) {
 
 WP_API nvrtcResult nvrtcGetCUBINSize(nvrtcProgram prog, size_t *cubinSizeRet) {
     const nvrtcResult result = check(prog, cubinSizeRet);
+    if (result == NVRTC_SUCCESS && prog->image == NULL) return nvrtcGetPTXSize(prog, cubinSizeRet);
     if (result == NVRTC_SUCCESS) *cubinSizeRet = (size_t)prog->image->size_bytes;
     return result;
 }
 
 WP_API nvrtcResult nvrtcGetCUBIN(nvrtcProgram prog, char *cubin) {
     const nvrtcResult result = check(prog, cubin);
+    if (result == NVRTC_SUCCESS && prog->image == NULL) return nvrtcGetPTX(prog, cubin);
     if (result == NVRTC_SUCCESS) memcpy(cubin, prog->image, (size_t)prog->image->size_bytes);
     return result;
 }
