@@ -723,6 +723,180 @@ cublasStatus_t cublasScalEx(cublasHandle_t handle, int n, const void *alpha, cud
 #pragma GCC diagnostic pop
 #endif
 
+/* ---- packed and banded matrices; batches of products with vectors, and of small inverses ---- */
+
+cublasStatus_t cublasSgbmv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int kl,
+                              int ku, const float *alpha, const float *A, int lda, const float *x,
+                              int incx, const float *beta, float *y, int incy);
+cublasStatus_t cublasStbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, int k, const float *A, int lda,
+                              float *x, int incx);
+cublasStatus_t cublasStbsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, int k, const float *A, int lda,
+                              float *x, int incx);
+cublasStatus_t cublasStpmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, const float *AP, float *x, int incx);
+cublasStatus_t cublasStpsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, const float *AP, float *x, int incx);
+cublasStatus_t cublasStpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *AP,
+                            float *A, int lda);
+cublasStatus_t cublasStrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float *A,
+                            int lda, float *AP);
+cublasStatus_t cublasSgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+                                  const float *alpha, const float *const Aarray[], int lda,
+                                  const float *const xarray[], int incx, const float *beta,
+                                  float *const yarray[], int incy, int batchCount);
+cublasStatus_t cublasSgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m,
+                                         int n, const float *alpha, const float *A, int lda,
+                                         long long int strideA, const float *x, int incx,
+                                         long long int stridex, const float *beta, float *y,
+                                         int incy, long long int stridey, int batchCount);
+cublasStatus_t cublasSmatinvBatched(cublasHandle_t handle, int n, const float *const A[], int lda,
+                                    float *const Ainv[], int lda_inv, int *info, int batchSize);
+cublasStatus_t cublasSsbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, int k,
+                              const float *alpha, const float *A, int lda, const float *x, int incx,
+                              const float *beta, float *y, int incy);
+cublasStatus_t cublasSspmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                              const float *alpha, const float *AP, const float *x, int incx,
+                              const float *beta, float *y, int incy);
+cublasStatus_t cublasSspr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                             const float *alpha, const float *x, int incx, float *AP);
+cublasStatus_t cublasSspr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                              const float *alpha, const float *x, int incx, const float *y,
+                              int incy, float *AP);
+cublasStatus_t cublasDgbmv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int kl,
+                              int ku, const double *alpha, const double *A, int lda,
+                              const double *x, int incx, const double *beta, double *y, int incy);
+cublasStatus_t cublasDtbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, int k, const double *A, int lda,
+                              double *x, int incx);
+cublasStatus_t cublasDtbsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, int k, const double *A, int lda,
+                              double *x, int incx);
+cublasStatus_t cublasDtpmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, const double *AP, double *x, int incx);
+cublasStatus_t cublasDtpsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, const double *AP, double *x, int incx);
+cublasStatus_t cublasDtpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *AP,
+                            double *A, int lda);
+cublasStatus_t cublasDtrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const double *A,
+                            int lda, double *AP);
+cublasStatus_t cublasDgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+                                  const double *alpha, const double *const Aarray[], int lda,
+                                  const double *const xarray[], int incx, const double *beta,
+                                  double *const yarray[], int incy, int batchCount);
+cublasStatus_t cublasDgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m,
+                                         int n, const double *alpha, const double *A, int lda,
+                                         long long int strideA, const double *x, int incx,
+                                         long long int stridex, const double *beta, double *y,
+                                         int incy, long long int stridey, int batchCount);
+cublasStatus_t cublasDmatinvBatched(cublasHandle_t handle, int n, const double *const A[], int lda,
+                                    double *const Ainv[], int lda_inv, int *info, int batchSize);
+cublasStatus_t cublasDsbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, int k,
+                              const double *alpha, const double *A, int lda, const double *x,
+                              int incx, const double *beta, double *y, int incy);
+cublasStatus_t cublasDspmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                              const double *alpha, const double *AP, const double *x, int incx,
+                              const double *beta, double *y, int incy);
+cublasStatus_t cublasDspr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                             const double *alpha, const double *x, int incx, double *AP);
+cublasStatus_t cublasDspr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                              const double *alpha, const double *x, int incx, const double *y,
+                              int incy, double *AP);
+cublasStatus_t cublasCgbmv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int kl,
+                              int ku, const cuComplex *alpha, const cuComplex *A, int lda,
+                              const cuComplex *x, int incx, const cuComplex *beta, cuComplex *y,
+                              int incy);
+cublasStatus_t cublasCtbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, int k, const cuComplex *A, int lda,
+                              cuComplex *x, int incx);
+cublasStatus_t cublasCtbsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, int k, const cuComplex *A, int lda,
+                              cuComplex *x, int incx);
+cublasStatus_t cublasCtpmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, const cuComplex *AP, cuComplex *x,
+                              int incx);
+cublasStatus_t cublasCtpsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, const cuComplex *AP, cuComplex *x,
+                              int incx);
+cublasStatus_t cublasCtpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                            const cuComplex *AP, cuComplex *A, int lda);
+cublasStatus_t cublasCtrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const cuComplex *A,
+                            int lda, cuComplex *AP);
+cublasStatus_t cublasCgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+                                  const cuComplex *alpha, const cuComplex *const Aarray[], int lda,
+                                  const cuComplex *const xarray[], int incx, const cuComplex *beta,
+                                  cuComplex *const yarray[], int incy, int batchCount);
+cublasStatus_t cublasCgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m,
+                                         int n, const cuComplex *alpha, const cuComplex *A, int lda,
+                                         long long int strideA, const cuComplex *x, int incx,
+                                         long long int stridex, const cuComplex *beta, cuComplex *y,
+                                         int incy, long long int stridey, int batchCount);
+cublasStatus_t cublasCmatinvBatched(cublasHandle_t handle, int n, const cuComplex *const A[],
+                                    int lda, cuComplex *const Ainv[], int lda_inv, int *info,
+                                    int batchSize);
+cublasStatus_t cublasChbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, int k,
+                              const cuComplex *alpha, const cuComplex *A, int lda,
+                              const cuComplex *x, int incx, const cuComplex *beta, cuComplex *y,
+                              int incy);
+cublasStatus_t cublasChpmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                              const cuComplex *alpha, const cuComplex *AP, const cuComplex *x,
+                              int incx, const cuComplex *beta, cuComplex *y, int incy);
+cublasStatus_t cublasChpr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                             const float *alpha, const cuComplex *x, int incx, cuComplex *AP);
+cublasStatus_t cublasChpr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                              const cuComplex *alpha, const cuComplex *x, int incx,
+                              const cuComplex *y, int incy, cuComplex *AP);
+cublasStatus_t cublasZgbmv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int kl,
+                              int ku, const cuDoubleComplex *alpha, const cuDoubleComplex *A,
+                              int lda, const cuDoubleComplex *x, int incx,
+                              const cuDoubleComplex *beta, cuDoubleComplex *y, int incy);
+cublasStatus_t cublasZtbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, int k, const cuDoubleComplex *A,
+                              int lda, cuDoubleComplex *x, int incx);
+cublasStatus_t cublasZtbsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, int k, const cuDoubleComplex *A,
+                              int lda, cuDoubleComplex *x, int incx);
+cublasStatus_t cublasZtpmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, const cuDoubleComplex *AP,
+                              cuDoubleComplex *x, int incx);
+cublasStatus_t cublasZtpsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              cublasDiagType_t diag, int n, const cuDoubleComplex *AP,
+                              cuDoubleComplex *x, int incx);
+cublasStatus_t cublasZtpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                            const cuDoubleComplex *AP, cuDoubleComplex *A, int lda);
+cublasStatus_t cublasZtrttp(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                            const cuDoubleComplex *A, int lda, cuDoubleComplex *AP);
+cublasStatus_t cublasZgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+                                  const cuDoubleComplex *alpha,
+                                  const cuDoubleComplex *const Aarray[], int lda,
+                                  const cuDoubleComplex *const xarray[], int incx,
+                                  const cuDoubleComplex *beta, cuDoubleComplex *const yarray[],
+                                  int incy, int batchCount);
+cublasStatus_t cublasZgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m,
+                                         int n, const cuDoubleComplex *alpha,
+                                         const cuDoubleComplex *A, int lda, long long int strideA,
+                                         const cuDoubleComplex *x, int incx, long long int stridex,
+                                         const cuDoubleComplex *beta, cuDoubleComplex *y, int incy,
+                                         long long int stridey, int batchCount);
+cublasStatus_t cublasZmatinvBatched(cublasHandle_t handle, int n, const cuDoubleComplex *const A[],
+                                    int lda, cuDoubleComplex *const Ainv[], int lda_inv, int *info,
+                                    int batchSize);
+cublasStatus_t cublasZhbmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, int k,
+                              const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda,
+                              const cuDoubleComplex *x, int incx, const cuDoubleComplex *beta,
+                              cuDoubleComplex *y, int incy);
+cublasStatus_t cublasZhpmv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                              const cuDoubleComplex *alpha, const cuDoubleComplex *AP,
+                              const cuDoubleComplex *x, int incx, const cuDoubleComplex *beta,
+                              cuDoubleComplex *y, int incy);
+cublasStatus_t cublasZhpr_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                             const double *alpha, const cuDoubleComplex *x, int incx,
+                             cuDoubleComplex *AP);
+cublasStatus_t cublasZhpr2_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                              const cuDoubleComplex *alpha, const cuDoubleComplex *x, int incx,
+                              const cuDoubleComplex *y, int incy, cuDoubleComplex *AP);
+
 #if defined(__cplusplus)
 }
 
