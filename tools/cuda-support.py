@@ -179,7 +179,7 @@ NVML_REASONS = [
     ("devices are undivided, and their links are not listed", r"Mig|GpuInstance|Topology|NvLink|P2P|Affinity|Board|MultiGpu|Unit|Virtual|Attributes"),
     ("others", r"."),
 ]
-CUBLASLT_GROUPS = [("products", r"Matmul$|Algo"), ("descriptions", r"Layout|Desc|Preference"), ("handles, facts", r"Create|Destroy|Get")]
+CUBLASLT_GROUPS = [("products, sums", r"Matmul$|Algo|MatrixTransform$"), ("descriptions", r"Layout|Desc|Preference"), ("handles, facts", r"Create|Destroy|Get")]
 CURAND_GROUPS = [("generators", r"Create|Destroy|Set|Get"), ("numbers", r"Generate|Poisson")]
 CUFFT_GROUPS = [("plans", r"Plan|Create|Destroy|Estimate|GetSize|WorkArea|AutoAllocation|SetStream"),
                 ("transforms", r"Exec"), ("facts", r"Get")]
@@ -242,8 +242,7 @@ def libraries():
         Library("cuBLASLt", "cublasLt", "libcublasLt.so", ["cublasLt.h"],
                 "`cublasLt.h`, `-lcublasLt`: products in float, double, half, bfloat16, TF32 (not rounded) and 8-bit integers, "
                 "with bias, ReLU and GELU.", CUBLASLT_GROUPS,
-                absent=[("conversions of layouts", "cublasLtMatrixTransform*"),
-                        ("there is one algorithm, without capabilities", "cublasLtMatmulAlgoCap* cublasLtHeuristicsCache*"),
+                absent=[("there is one algorithm", "cublasLtHeuristicsCache*"),
                         ("logs: `warpage run` reports kernels", "cublasLtLogger*"),
                         ("grouped and emulated products (CUDA 13)", "cublasLtGrouped* cublasLtEmulation*")]),
         Library("cuDNN", "cudnn", "libcudnn.so", ["cudnn.h"], "`cudnn.h`, `-lcudnn`; as of cuDNN 9, tensors of float, double, half "

@@ -34,6 +34,10 @@ typedef struct {
 typedef cublasLtMatrixLayoutOpaque_t *cublasLtMatrixLayout_t;
 typedef cublasLtMatmulDescOpaque_t *cublasLtMatmulDesc_t;
 typedef cublasLtMatmulPreferenceOpaque_t *cublasLtMatmulPreference_t;
+typedef struct {
+    uint64_t data[8];
+} cublasLtMatrixTransformDescOpaque_t;
+typedef cublasLtMatrixTransformDescOpaque_t *cublasLtMatrixTransformDesc_t;
 
 typedef enum {
     CUBLASLT_POINTER_MODE_HOST = CUBLAS_POINTER_MODE_HOST,
@@ -234,6 +238,61 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *
                                                     cublasLtMatmulAlgoConfigAttributes_t attr,
                                                     void *buf, size_t sizeInBytes,
                                                     size_t *sizeWritten);
+
+/* ---- what the one algorithm can ---- */
+
+typedef enum {
+    CUBLASLT_ALGO_CAP_SPLITK_SUPPORT = 0,
+    CUBLASLT_ALGO_CAP_REDUCTION_SCHEME_MASK = 1,
+    CUBLASLT_ALGO_CAP_CTA_SWIZZLING_SUPPORT = 2,
+    CUBLASLT_ALGO_CAP_STRIDED_BATCH_SUPPORT = 3,
+    CUBLASLT_ALGO_CAP_OUT_OF_PLACE_RESULT_SUPPORT = 4,
+    CUBLASLT_ALGO_CAP_UPLO_SUPPORT = 5,
+    CUBLASLT_ALGO_CAP_TILE_IDS = 6,
+    CUBLASLT_ALGO_CAP_CUSTOM_OPTION_MAX = 7,
+    CUBLASLT_ALGO_CAP_CUSTOM_MEMORY_ORDER = 10,
+    CUBLASLT_ALGO_CAP_POINTER_MODE_MASK = 11,
+    CUBLASLT_ALGO_CAP_EPILOGUE_MASK = 12,
+    CUBLASLT_ALGO_CAP_STAGES_IDS = 13,
+    CUBLASLT_ALGO_CAP_LD_NEGATIVE = 14,
+    CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS = 15,
+    CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_A_BYTES = 16,
+    CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_B_BYTES = 17,
+    CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_C_BYTES = 18,
+    CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_D_BYTES = 19
+} cublasLtMatmulAlgoCapAttributes_t;
+
+cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t *algo,
+                                                 cublasLtMatmulAlgoCapAttributes_t attr, void *buf,
+                                                 size_t sizeInBytes, size_t *sizeWritten);
+
+/* ---- C = alpha op(A) + beta op(B), between types and orders (by columns, by rows) ---- */
+
+typedef enum {
+    CUBLASLT_MATRIX_TRANSFORM_DESC_SCALE_TYPE = 0,
+    CUBLASLT_MATRIX_TRANSFORM_DESC_POINTER_MODE = 1,
+    CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA = 2,
+    CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSB = 3
+} cublasLtMatrixTransformDescAttributes_t;
+
+cublasStatus_t cublasLtMatrixTransformDescInit_internal(cublasLtMatrixTransformDesc_t transformDesc,
+                                                        size_t size, cudaDataType scaleType);
+cublasStatus_t cublasLtMatrixTransformDescCreate(cublasLtMatrixTransformDesc_t *transformDesc,
+                                                 cudaDataType scaleType);
+cublasStatus_t cublasLtMatrixTransformDescDestroy(cublasLtMatrixTransformDesc_t transformDesc);
+cublasStatus_t cublasLtMatrixTransformDescSetAttribute(cublasLtMatrixTransformDesc_t transformDesc,
+                                                       cublasLtMatrixTransformDescAttributes_t attr,
+                                                       const void *buf, size_t sizeInBytes);
+cublasStatus_t cublasLtMatrixTransformDescGetAttribute(cublasLtMatrixTransformDesc_t transformDesc,
+                                                       cublasLtMatrixTransformDescAttributes_t attr,
+                                                       void *buf, size_t sizeInBytes,
+                                                       size_t *sizeWritten);
+cublasStatus_t cublasLtMatrixTransform(cublasLtHandle_t lightHandle,
+                                       cublasLtMatrixTransformDesc_t transformDesc,
+                                       const void *alpha, const void *A,
+                                       cublasLtMatrixLayout_t Adesc, const void *beta,
+                                       const void *B, cublasLtMatrixLayout_t Bdesc, void *C,
+                                       cublasLtMatrixLayout_t Cdesc, cudaStream_t stream);
 
 #if defined(__cplusplus)
 }

@@ -13,6 +13,12 @@ static inline cublasStatus_t cublasLtMatmulDescInit(cublasLtMatmulDesc_t matmulD
                                                     cudaDataType scaleType) {
     return cublasLtMatmulDescInit_internal(matmulDesc, sizeof(*matmulDesc), computeType, scaleType);
 }
+static inline cublasStatus_t
+cublasLtMatrixTransformDescInit(cublasLtMatrixTransformDesc_t transformDesc,
+                                cudaDataType scaleType) {
+    return cublasLtMatrixTransformDescInit_internal(transformDesc, sizeof(*transformDesc),
+                                                    scaleType);
+}
 static inline cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreference_t pref) {
     return cublasLtMatmulPreferenceInit_internal(pref, sizeof(*pref));
 }
