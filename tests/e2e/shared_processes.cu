@@ -64,12 +64,14 @@ static int receive_file(int from) {
     return file;
 }
 
+/* At an address with a large alignment, as programs ask for that map several. */
 static CUdeviceptr map(CUmemGenericAllocationHandle memory, size_t bytes) {
     CUdeviceptr at = 0;
     CUmemAccessDesc access = {};
     access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    DRIVER_OK(cuMemAddressReserve(&at, bytes, 0, 0, 0));
+    DRIVER_OK(cuMemAddressReserve(&at, bytes, 64 << 20, 0, 0));
+    CHECK_EQ(at % (64 << 20), (CUdeviceptr)0);
     DRIVER_OK(cuMemMap(at, bytes, 0, memory, 0));
     DRIVER_OK(cuMemSetAccess(at, bytes, &access, 1));
     return at;

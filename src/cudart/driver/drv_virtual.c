@@ -43,6 +43,8 @@ typedef struct reservation {
     struct reservation *next;
     char *base;
     size_t size_bytes;
+    void *whole; /* the device's range, which a larger alignment leaves parts of */
+    size_t whole_bytes;
     mapping *mappings;
 } reservation;
 
@@ -67,36 +69,42 @@ static reservation *find_range(const char *at, size_t size_bytes) {
     return NULL;
 }
 
-static cudaError_t reserve(CUdeviceptr *out, size_t size_bytes) {
+static cudaError_t reserve(CUdeviceptr *out, size_t size_bytes, size_t alignment) {
     wp_device *device;
     void *base;
     wp_error err = {0};
     WPI_TRY(wpi_enter(&device));
-    if (out == NULL || !is_whole(size_bytes)) return cudaErrorInvalidValue;
+    if (out == NULL || !is_whole(size_bytes) || alignment > SIZE_MAX / 4 ||
+        size_bytes > SIZE_MAX / 4)
+        return cudaErrorInvalidValue;
+    const size_t whole_bytes = size_bytes + (alignment > UNIT_BYTES ? alignment : 0);
     reservation *r = wpi_calloc(1, sizeof *r);
     if (r == NULL) return cudaErrorMemoryAllocation;
     const cudaError_t error =
-        wpi_result(wpi_device_range_reserve(device, size_bytes, &base, &err), &err);
+        wpi_result(wpi_device_range_reserve(device, whole_bytes, &base, &err), &err);
     if (error != cudaSuccess) {
         wpi_free(r);
         return error;
     }
-    *r = (reservation){.base = base, .size_bytes = size_bytes};
+    const uintptr_t unaligned = (uintptr_t)base, step = alignment > UNIT_BYTES ? alignment : 1;
+    *r = (reservation){.base = (char *)((unaligned + step - 1) / step * step),
+                       .size_bytes = size_bytes,
+                       .whole = base,
+                       .whole_bytes = whole_bytes};
     pthread_mutex_lock(&lock);
     r->next = reservations;
     reservations = r;
     pthread_mutex_unlock(&lock);
-    *out = (CUdeviceptr)(uintptr_t)base;
+    *out = (CUdeviceptr)(uintptr_t)r->base;
     return cudaSuccess;
 }
 
-/* The address is a wish, as in CUDA; alignments up to 2 MiB hold anyway. */
+/* The address is a wish, as in CUDA. */
 WP_API CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment,
                                     CUdeviceptr addr, unsigned long long flags) {
     (void)addr;
-    if (flags != 0 || (alignment & (alignment - 1)) != 0 || alignment > UNIT_BYTES)
-        return CUDA_ERROR_INVALID_VALUE;
-    WPI_DRIVER_IN(false, reserve(ptr, size));
+    if (flags != 0 || (alignment & (alignment - 1)) != 0) return CUDA_ERROR_INVALID_VALUE;
+    WPI_DRIVER_IN(false, reserve(ptr, size, alignment));
 }
 
 static cudaError_t release_range(CUdeviceptr at, size_t size_bytes) {
@@ -108,7 +116,7 @@ static cudaError_t release_range(CUdeviceptr at, size_t size_bytes) {
         reservation *r = *link;
         if (r->base != wpi_at(at) || r->size_bytes != size_bytes || r->mappings != NULL) continue;
         *link = r->next;
-        wpi_device_range_release(device, r->base, r->size_bytes);
+        wpi_device_range_release(device, r->whole, r->whole_bytes);
         wpi_free(r);
         error = cudaSuccess;
         break;
