@@ -2,16 +2,14 @@
 // FLAGS: -lcublas
 /* cuBLAS's packed and banded matrices, batches of products with vectors and of small inverses, against loops over whole
  * matrices in double: the four types, triangles, operations, increments, pointer modes, statuses. */
-#include <complex>
 #include <cublas_v2.h>
 #include <vector>
 
 #include "check.h"
+#include "numbers.h"
 
 #define OK(call) CHECK_EQ((int)(call), (int)CUBLAS_STATUS_SUCCESS)
 #define IS(call, status) CHECK_EQ((int)(call), (int)CUBLAS_STATUS_##status)
-
-typedef std::complex<double> number;
 
 static uint32_t state = 88675123u;
 static cublasHandle_t handle;
@@ -44,14 +42,6 @@ CALLS(D, s, double, double, 1e-12, false)
 CALLS(C, h, cuComplex, float, 1e-4, true)
 CALLS(Z, h, cuDoubleComplex, double, 1e-12, true)
 
-static number wide(float a) { return a; }
-static number wide(double a) { return a; }
-static number wide(cuComplex a) { return {a.x, a.y}; }
-static number wide(cuDoubleComplex a) { return {a.x, a.y}; }
-static void put(float *to, number a) { *to = (float)a.real(); }
-static void put(double *to, number a) { *to = a.real(); }
-static void put(cuComplex *to, number a) { *to = make_cuComplex((float)a.real(), (float)a.imag()); }
-static void put(cuDoubleComplex *to, number a) { *to = make_cuDoubleComplex(a.real(), a.imag()); }
 template <typename T> T random_value() {
     T r;
     put(&r, number(part(), part()));

@@ -2,17 +2,15 @@
 // FLAGS: -lcusolver
 /* cuSOLVER's dense calls of complex matrices, and, of all four types, systems by one call, inverses, singular values of
  * either shape and the first of many matrices: by what defines their results, computed in double. */
-#include <complex>
 #include <cusolverDn.h>
 #include <math.h>
 #include <vector>
 
 #include "check.h"
+#include "numbers.h"
 
 #define OK(call) CHECK_EQ((int)(call), (int)CUSOLVER_STATUS_SUCCESS)
 #define IS(call, status) CHECK_EQ((int)(call), (int)CUSOLVER_STATUS_##status)
-
-typedef std::complex<double> number;
 
 static uint32_t state = 362436069u;
 static cusolverDnHandle_t handle;
@@ -61,15 +59,6 @@ template <typename T> struct calls;
     };
 CALLS(C, cuComplex)
 CALLS(Z, cuDoubleComplex)
-
-static number wide(float a) { return a; }
-static number wide(double a) { return a; }
-static number wide(cuComplex a) { return {a.x, a.y}; }
-static number wide(cuDoubleComplex a) { return {a.x, a.y}; }
-static void put(float *to, number a) { *to = (float)a.real(); }
-static void put(double *to, number a) { *to = a.real(); }
-static void put(cuComplex *to, number a) { *to = make_cuComplex((float)a.real(), (float)a.imag()); }
-static void put(cuDoubleComplex *to, number a) { *to = make_cuDoubleComplex(a.real(), a.imag()); }
 
 /* A matrix of the host, by columns. */
 struct matrix {

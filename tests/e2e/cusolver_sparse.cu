@@ -2,16 +2,14 @@
 // FLAGS: -lcusolver -lcusparse
 /* cuSOLVER's sparse systems: what the solution gives back for the right-hand side, in double; the four types, bases,
  * orders, memory of the host and of the device, singular and indefinite matrices, wrong arguments. */
-#include <complex>
 #include <cusolverSp.h>
 #include <vector>
 
 #include "check.h"
+#include "numbers.h"
 
 #define OK(call) CHECK_EQ((int)(call), (int)CUSOLVER_STATUS_SUCCESS)
 #define IS(call, status) CHECK_EQ((int)(call), (int)CUSOLVER_STATUS_##status)
-
-typedef std::complex<double> number;
 
 static uint32_t state = 521288629u;
 static cusolverSpHandle_t handle;
@@ -31,15 +29,6 @@ CALLS(S, float, 1e-4)
 CALLS(D, double, 1e-12)
 CALLS(C, cuComplex, 1e-4)
 CALLS(Z, cuDoubleComplex, 1e-12)
-
-static number wide(float a) { return a; }
-static number wide(double a) { return a; }
-static number wide(cuComplex a) { return {a.x, a.y}; }
-static number wide(cuDoubleComplex a) { return {a.x, a.y}; }
-static void put(float *to, number a) { *to = (float)a.real(); }
-static void put(double *to, number a) { *to = a.real(); }
-static void put(cuComplex *to, number a) { *to = make_cuComplex((float)a.real(), (float)a.imag()); }
-static void put(cuDoubleComplex *to, number a) { *to = make_cuDoubleComplex(a.real(), a.imag()); }
 
 /* Rows in managed memory, which host and device read. */
 template <typename T> struct rows {
@@ -148,6 +137,43 @@ template <typename T> void check_type(int n, int base) {
     }
 }
 
+/* B = A by a permutation of rows and one of columns; orders are permutations that keep entries nearer. */
+static void check_patterns(int n, int base) {
+    rows<double> a(n, base), b(n, base);
+    fill(a, false);
+    b.dense = a.dense;
+    b.store(false);
+    std::vector<int> p(n), q(n), map(a.count), seen(n);
+    for (int i = 0; i < n; i++)
+        q[i] = (i * 3 + 1) % n; /* n is no multiple of 3 */
+    for (int i = 0; i < a.count; i++)
+        map[i] = i;
+    int is_symmetric = 7;
+    OK(cusolverSpXcsrissymHost(handle, n, a.count, a.descr, a.offsets, a.offsets + 1, a.at, &is_symmetric));
+    CHECK_EQ(is_symmetric, 1);
+    OK(cusolverSpXcsrsymrcmHost(handle, n, a.count, a.descr, a.offsets, a.at, p.data()));
+    OK(cusolverSpXcsrsymamdHost(handle, n, a.count, a.descr, a.offsets, a.at, seen.data()));
+    CHECK(p == seen);
+    std::fill(seen.begin(), seen.end(), 0);
+    for (int i = 0; i < n; i++)
+        CHECK_EQ(seen[p[i]]++, 0);
+    size_t bytes = 0;
+    OK(cusolverSpXcsrperm_bufferSizeHost(handle, n, n, b.count, b.descr, b.offsets, b.at, p.data(), q.data(), &bytes));
+    CHECK(bytes > 0);
+    OK(cusolverSpXcsrpermHost(handle, n, n, b.count, b.descr, b.offsets, b.at, p.data(), q.data(), map.data(), nullptr));
+    for (int i = 0; i < n; i++) {
+        std::vector<number> row(n);
+        for (int k = b.offsets[i] - base; k < b.offsets[i + 1] - base; k++) {
+            CHECK(k == b.offsets[i] - base || b.at[k - 1] < b.at[k]);
+            row[b.at[k] - base] = a.values[map[k]];
+        }
+        for (int j = 0; j < n; j++)
+            CHECK(row[j] == a.dense[p[i] * n + q[j]]);
+    }
+    p[0] = p[1];
+    IS(cusolverSpXcsrpermHost(handle, n, n, b.count, b.descr, b.offsets, b.at, p.data(), q.data(), map.data(), nullptr), INVALID_VALUE);
+}
+
 static void check_failures_of_matrices() {
     /* Row 2 is twice row 1: found where the factor's diagonal ends. */
     rows<double> a(3, 0);
@@ -189,6 +215,8 @@ int main() {
     check_type<double>(57, 1);
     check_type<cuComplex>(23, 1);
     check_type<cuDoubleComplex>(40, 0);
+    check_patterns(40, 0);
+    check_patterns(41, 1);
     check_failures_of_matrices();
     OK(cusolverSpDestroy(handle));
     CUDA_OK(cudaStreamDestroy(stream));

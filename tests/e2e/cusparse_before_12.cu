@@ -2,16 +2,14 @@
 // FLAGS: -lcusparse
 /* cuSPARSE's sums of two matrices, and triangular systems of before CUDA 12, against loops over dense matrices: the
  * four types, operations, bases, triangles, pivots that are not there. */
-#include <complex>
 #include <cusparse.h>
 #include <vector>
 
 #include "check.h"
+#include "numbers.h"
 
 #define OK(call) CHECK_EQ((int)(call), (int)CUSPARSE_STATUS_SUCCESS)
 #define IS(call, status) CHECK_EQ((int)(call), (int)CUSPARSE_STATUS_##status)
-
-typedef std::complex<double> number;
 
 static uint32_t state = 123456789u;
 static cusparseHandle_t handle;
@@ -36,14 +34,6 @@ CALLS(D, double, 1e-12)
 CALLS(C, cuComplex, 1e-4)
 CALLS(Z, cuDoubleComplex, 1e-12)
 
-static number wide(float a) { return a; }
-static number wide(double a) { return a; }
-static number wide(cuComplex a) { return {a.x, a.y}; }
-static number wide(cuDoubleComplex a) { return {a.x, a.y}; }
-static void put(float *to, number a) { *to = (float)a.real(); }
-static void put(double *to, number a) { *to = a.real(); }
-static void put(cuComplex *to, number a) { *to = make_cuComplex((float)a.real(), (float)a.imag()); }
-static void put(cuDoubleComplex *to, number a) { *to = make_cuDoubleComplex(a.real(), a.imag()); }
 template <typename T> T random_value() {
     T r;
     put(&r, number(part(), part()));

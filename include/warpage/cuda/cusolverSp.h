@@ -124,6 +124,38 @@ cusolverStatus_t cusolverSpZcsrlsvcholHost(cusolverSpHandle_t handle, int m, int
                                            double tol, int reorder, cuDoubleComplex *x,
                                            int *singularity);
 
+/* ---- patterns, all in memory of the host ---- */
+
+/* Orders of rows and columns that keep entries near the diagonal: p[i] is the row that becomes row
+ * i. There is one method, reverse Cuthill and McKee's. */
+cusolverStatus_t cusolverSpXcsrsymrcmHost(cusolverSpHandle_t handle, int n, int nnzA,
+                                          const cusparseMatDescr_t descrA, const int *csrRowPtrA,
+                                          const int *csrColIndA, int *p);
+cusolverStatus_t cusolverSpXcsrsymmdqHost(cusolverSpHandle_t handle, int n, int nnzA,
+                                          const cusparseMatDescr_t descrA, const int *csrRowPtrA,
+                                          const int *csrColIndA, int *p);
+cusolverStatus_t cusolverSpXcsrsymamdHost(cusolverSpHandle_t handle, int n, int nnzA,
+                                          const cusparseMatDescr_t descrA, const int *csrRowPtrA,
+                                          const int *csrColIndA, int *p);
+cusolverStatus_t cusolverSpXcsrmetisndHost(cusolverSpHandle_t handle, int n, int nnzA,
+                                           const cusparseMatDescr_t descrA, const int *csrRowPtrA,
+                                           const int *csrColIndA, const int64_t *options, int *p);
+/* Whether for each entry there is one on the other side of the diagonal. */
+cusolverStatus_t cusolverSpXcsrissymHost(cusolverSpHandle_t handle, int m, int nnzA,
+                                         const cusparseMatDescr_t descrA, const int *csrRowPtrA,
+                                         const int *csrEndPtrA, const int *csrColIndA, int *issym);
+/* In place: row i of the result is row p[i], column j is column q[j]; map moves with the entries.
+ */
+cusolverStatus_t cusolverSpXcsrperm_bufferSizeHost(cusolverSpHandle_t handle, int m, int n,
+                                                   int nnzA, const cusparseMatDescr_t descrA,
+                                                   const int *csrRowPtrA, const int *csrColIndA,
+                                                   const int *p, const int *q,
+                                                   size_t *bufferSizeInBytes);
+cusolverStatus_t cusolverSpXcsrpermHost(cusolverSpHandle_t handle, int m, int n, int nnzA,
+                                        const cusparseMatDescr_t descrA, int *csrRowPtrA,
+                                        int *csrColIndA, const int *p, const int *q, int *map,
+                                        void *pBuffer);
+
 #if defined(__cplusplus)
 }
 #endif

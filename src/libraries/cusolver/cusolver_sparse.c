@@ -76,6 +76,23 @@ static void release(sparse_system *s) {
     wpi_free(s->right);
 }
 
+/* Takes offsets and columns, which may be the system's own, off their base, and the given order. */
+static cusolverStatus_t copy_pattern(sparse_system *s, const int *offsets, const int *at,
+                                     int base) {
+    for (int i = 0; i <= s->n; i++) {
+        s->offsets[i] = offsets[i] - base;
+        if (s->offsets[i] < (i > 0 ? s->offsets[i - 1] : 0) || s->offsets[i] > s->count)
+            return INVALID;
+    }
+    for (int k = 0; k < s->count; k++) {
+        s->at[k] = at[k] - base;
+        if (s->at[k] < 0 || s->at[k] >= s->n) return INVALID;
+    }
+    for (int i = 0; i < s->n; i++)
+        s->place[i] = i;
+    return s->offsets[s->n] == s->count ? OK : INVALID;
+}
+
 static cusolverStatus_t read_system(sparse_system *s, cudaStream_t stream, const void *values,
                                     const int *offsets, const int *at, int base,
                                     const void *right) {
@@ -100,18 +117,7 @@ static cusolverStatus_t read_system(sparse_system *s, cudaStream_t stream, const
         CUSOLVER_TRY(wpi_cusolver_status(cudaMemcpyAsync(
             copies[i].to, copies[i].from, copies[i].bytes, cudaMemcpyDefault, stream)));
     CUSOLVER_TRY(wpi_cusolver_status(cudaStreamSynchronize(stream)));
-    for (int i = 0; i <= s->n; i++) {
-        s->offsets[i] -= base;
-        if (s->offsets[i] < (i > 0 ? s->offsets[i - 1] : 0) || s->offsets[i] > s->count)
-            return INVALID;
-    }
-    for (int k = 0; k < s->count; k++) {
-        s->at[k] -= base;
-        if (s->at[k] < 0 || s->at[k] >= s->n) return INVALID;
-    }
-    for (int i = 0; i < s->n; i++)
-        s->place[i] = i;
-    return s->offsets[s->n] == s->count ? OK : INVALID;
+    return copy_pattern(s, s->offsets, s->at, base);
 }
 
 /* ---- the order ---- */
@@ -177,6 +183,167 @@ static bool reorder(sparse_system *s) {
     wpi_free(g.at);
     wpi_free(g.degree);
     return is_made;
+}
+
+/* ---- patterns, on the host ---- */
+
+/* The pattern of a matrix, without entries; *status says why there is none. */
+static bool read_pattern(sparse_system *s, cusolverSpHandle_t handle, int n, int count,
+                         const cusparseMatDescr_t descr, const int *offsets, const int *at,
+                         cusolverStatus_t *status) {
+    *s = (sparse_system){.n = n, .count = count};
+    *status = enter(handle);
+    if (*status == OK && (n < 0 || count < 0 || descr == NULL || offsets == NULL || at == NULL))
+        *status = INVALID;
+    if (*status != OK) return false;
+    const size_t rows = (size_t)n + 1;
+    const int base = (int)cusparseGetMatIndexBase(descr);
+    s->offsets = wpi_malloc(rows * sizeof *s->offsets);
+    s->at = wpi_malloc(((size_t)count + 1) * sizeof *s->at);
+    s->place = wpi_malloc(rows * sizeof *s->place);
+    if (s->offsets == NULL || s->at == NULL || s->place == NULL)
+        *status = CUSOLVER_STATUS_ALLOC_FAILED;
+    else
+        *status = copy_pattern(s, offsets, at, base);
+    return *status == OK;
+}
+
+/* order[i] is the row that becomes row i. */
+static cusolverStatus_t find_order(cusolverSpHandle_t handle, int n, int count,
+                                   const cusparseMatDescr_t descr, const int *offsets,
+                                   const int *at, int *order) {
+    sparse_system s = {0};
+    cusolverStatus_t status = order == NULL ? INVALID : OK;
+    if (status == OK && read_pattern(&s, handle, n, count, descr, offsets, at, &status)) {
+        if (!reorder(&s)) status = CUSOLVER_STATUS_ALLOC_FAILED;
+        for (int i = 0; i < n && status == OK; i++)
+            order[s.place[i]] = i;
+    }
+    release(&s);
+    return status;
+}
+
+/* All are orders in which few places are filled; there is one method. */
+WP_API cusolverStatus_t cusolverSpXcsrsymrcmHost(cusolverSpHandle_t handle, int n, int nnzA,
+                                                 const cusparseMatDescr_t descrA,
+                                                 const int *csrRowPtrA, const int *csrColIndA,
+                                                 int *p) {
+    return find_order(handle, n, nnzA, descrA, csrRowPtrA, csrColIndA, p);
+}
+
+WP_API cusolverStatus_t cusolverSpXcsrsymmdqHost(cusolverSpHandle_t handle, int n, int nnzA,
+                                                 const cusparseMatDescr_t descrA,
+                                                 const int *csrRowPtrA, const int *csrColIndA,
+                                                 int *p) {
+    return find_order(handle, n, nnzA, descrA, csrRowPtrA, csrColIndA, p);
+}
+
+WP_API cusolverStatus_t cusolverSpXcsrsymamdHost(cusolverSpHandle_t handle, int n, int nnzA,
+                                                 const cusparseMatDescr_t descrA,
+                                                 const int *csrRowPtrA, const int *csrColIndA,
+                                                 int *p) {
+    return find_order(handle, n, nnzA, descrA, csrRowPtrA, csrColIndA, p);
+}
+
+WP_API cusolverStatus_t cusolverSpXcsrmetisndHost(cusolverSpHandle_t handle, int n, int nnzA,
+                                                  const cusparseMatDescr_t descrA,
+                                                  const int *csrRowPtrA, const int *csrColIndA,
+                                                  const int64_t *options, int *p) {
+    (void)options;
+    return find_order(handle, n, nnzA, descrA, csrRowPtrA, csrColIndA, p);
+}
+
+static bool has_entry(const sparse_system *s, int row, int column) {
+    for (int k = s->offsets[row]; k < s->offsets[row + 1]; k++)
+        if (s->at[k] == column) return true;
+    return false;
+}
+
+WP_API cusolverStatus_t cusolverSpXcsrissymHost(cusolverSpHandle_t handle, int m, int nnzA,
+                                                const cusparseMatDescr_t descrA,
+                                                const int *csrRowPtrA, const int *csrEndPtrA,
+                                                const int *csrColIndA, int *issym) {
+    sparse_system s = {0};
+    cusolverStatus_t status = issym == NULL || csrEndPtrA != csrRowPtrA + 1 ? INVALID : OK;
+    if (status == OK &&
+        read_pattern(&s, handle, m, nnzA, descrA, csrRowPtrA, csrColIndA, &status)) {
+        *issym = 1;
+        for (int i = 0; i < m; i++)
+            for (int k = s.offsets[i]; k < s.offsets[i + 1]; k++)
+                if (!has_entry(&s, s.at[k], i)) *issym = 0;
+    }
+    release(&s);
+    return status;
+}
+
+WP_API cusolverStatus_t cusolverSpXcsrperm_bufferSizeHost(cusolverSpHandle_t handle, int m, int n,
+                                                          int nnzA, const cusparseMatDescr_t descrA,
+                                                          const int *csrRowPtrA,
+                                                          const int *csrColIndA, const int *p,
+                                                          const int *q, size_t *bufferSizeInBytes) {
+    (void)descrA, (void)csrRowPtrA, (void)csrColIndA, (void)p, (void)q;
+    CUSOLVER_TRY(enter(handle));
+    if (m < 0 || n < 0 || nnzA < 0 || bufferSizeInBytes == NULL) return INVALID;
+    *bufferSizeInBytes = 1;
+    return OK;
+}
+
+/* Row i becomes row p[i] of the given matrix, column j column q[j]; rows stay sorted, and `map`
+ * goes along with the entries. */
+static void permute_rows(const sparse_system *s, const int *p, const int *from, int *offsets,
+                         int *at, int *map, const int *old_map, int base) {
+    int next = 0;
+    for (int i = 0; i < s->n; i++) {
+        const int first = next;
+        offsets[i] = next + base;
+        for (int k = s->offsets[p[i]]; k < s->offsets[p[i] + 1]; k++) {
+            const int column = from[s->at[k]];
+            int to = next++;
+            for (; to > first && at[to - 1] > column + base; to--)
+                at[to] = at[to - 1], map[to] = map[to - 1];
+            at[to] = column + base;
+            map[to] = old_map[k];
+        }
+    }
+    offsets[s->n] = next + base;
+}
+
+static bool is_permutation(const int *p, int n, int *inverse) {
+    for (int i = 0; i < n; i++)
+        inverse[i] = -1;
+    for (int i = 0; i < n; i++) {
+        if (p[i] < 0 || p[i] >= n || inverse[p[i]] >= 0) return false;
+        inverse[p[i]] = i;
+    }
+    return true;
+}
+
+WP_API cusolverStatus_t cusolverSpXcsrpermHost(cusolverSpHandle_t handle, int m, int n, int nnzA,
+                                               const cusparseMatDescr_t descrA, int *csrRowPtrA,
+                                               int *csrColIndA, const int *p, const int *q,
+                                               int *map, void *pBuffer) {
+    (void)pBuffer;
+    sparse_system s = {0};
+    cusolverStatus_t status = p == NULL || q == NULL || map == NULL ? INVALID : OK;
+    if (status == OK && m != n) status = CUSOLVER_STATUS_NOT_SUPPORTED;
+    if (status == OK &&
+        read_pattern(&s, handle, m, nnzA, descrA, csrRowPtrA, csrColIndA, &status)) {
+        int *old_map = wpi_malloc(((size_t)nnzA + 1) * sizeof *old_map);
+        int *inverse = wpi_malloc(((size_t)n + 1) * sizeof *inverse);
+        if (old_map == NULL || inverse == NULL) {
+            status = CUSOLVER_STATUS_ALLOC_FAILED;
+        } else if (!is_permutation(p, m, inverse) || !is_permutation(q, n, inverse)) {
+            status = INVALID;
+        } else {
+            memcpy(old_map, map, (size_t)nnzA * sizeof *old_map);
+            permute_rows(&s, p, inverse, csrRowPtrA, csrColIndA, map, old_map,
+                         (int)cusparseGetMatIndexBase(descrA));
+        }
+        wpi_free(old_map);
+        wpi_free(inverse);
+    }
+    release(&s);
+    return status;
 }
 
 /* ---- the band ---- */
