@@ -79,7 +79,8 @@ static void products_and_equations(void **state) {
     assert_int_equal(
         cublasDgemm(NULL, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, a, N, b, N, &zero, c, N),
         CUBLAS_STATUS_NOT_INITIALIZED);
-    assert_int_equal(cublasStbmv(handle), CUBLAS_STATUS_NOT_SUPPORTED); /* no implementation */
+    assert_int_equal(cublasSgeqrfBatched(handle),
+                     CUBLAS_STATUS_NOT_SUPPORTED); /* no implementation */
     assert_string_equal(cublasGetStatusName(CUBLAS_STATUS_INVALID_VALUE),
                         "CUBLAS_STATUS_INVALID_VALUE");
     assert_int_equal(cublasDestroy(handle), CUBLAS_STATUS_SUCCESS);

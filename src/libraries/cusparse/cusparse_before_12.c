@@ -101,57 +101,8 @@ static cusparseStatus_t add(cusparseHandle_t handle, wpi_blas_type type, const v
 
 /* ---- triangular systems ---- */
 
-struct csrsv2Info {
-    long long *pivot; /* in device memory: the first line whose diagonal is 0 or not there, or -1 */
-    cusparseIndexBase_t base;
-};
-struct csrsm2Info {
-    struct csrsv2Info any;
-};
-
-static cusparseStatus_t make_info(struct csrsv2Info *info) {
-    const long long none = -1;
-    CUSPARSE_CUDA(cudaMalloc((void **)&info->pivot, sizeof none));
-    return wpi_cusparse_status(cudaMemcpy(info->pivot, &none, sizeof none, cudaMemcpyHostToDevice));
-}
-
-static cusparseStatus_t zero_pivot(cusparseHandle_t handle, const struct csrsv2Info *info,
-                                   int *position) {
-    CUSPARSE_TRY(wpi_cusparse_enter(handle));
-    if (info == NULL || position == NULL) return INVALID;
-    long long pivot = -1;
-    CUSPARSE_CUDA(
-        cudaMemcpyAsync(&pivot, info->pivot, sizeof pivot, cudaMemcpyDeviceToHost, handle->stream));
-    CUSPARSE_CUDA(cudaStreamSynchronize(handle->stream));
-    const int found = pivot < 0 ? -1 : (int)pivot + (int)info->base;
-    if (handle->pointer_mode == CUSPARSE_POINTER_MODE_DEVICE)
-        CUSPARSE_CUDA(cudaMemcpy(position, &found, sizeof found, cudaMemcpyHostToDevice));
-    else
-        *position = found;
-    return found < 0 ? OK : CUSPARSE_STATUS_ZERO_PIVOT;
-}
-
-#define INFO(Name, name, member)                                                                   \
-    WP_API cusparseStatus_t cusparseCreate##Name##Info(name##Info_t *info) {                       \
-        if (info == NULL) return INVALID;                                                          \
-        *info = wpi_calloc(1, sizeof **info);                                                      \
-        if (*info == NULL) return CUSPARSE_STATUS_ALLOC_FAILED;                                    \
-        return make_info(member(*info));                                                           \
-    }                                                                                              \
-    WP_API cusparseStatus_t cusparseDestroy##Name##Info(name##Info_t info) {                       \
-        if (info == NULL) return OK;                                                               \
-        const cudaError_t error = cudaFree(member(info)->pivot);                                   \
-        wpi_free(info);                                                                            \
-        return wpi_cusparse_status(error);                                                         \
-    }                                                                                              \
-    WP_API cusparseStatus_t cusparseX##name##_zeroPivot(cusparseHandle_t handle,                   \
-                                                        name##Info_t info, int *position) {        \
-        return zero_pivot(handle, info == NULL ? NULL : member(info), position);                   \
-    }
-#define OF_VECTOR(info) (info)
-#define OF_MATRIX(info) (&(info)->any)
-INFO(Csrsv2, csrsv2, OF_VECTOR)
-INFO(Csrsm2, csrsm2, OF_MATRIX)
+WPI_CUSPARSE_INFO(Csrsv2, csrsv2)
+WPI_CUSPARSE_INFO(Csrsm2, csrsm2)
 
 static cusparseStatus_t system_size(cusparseHandle_t handle, int m, int nnz,
                                     const cusparseMatDescr_t descr) {
@@ -162,16 +113,16 @@ static cusparseStatus_t system_size(cusparseHandle_t handle, int m, int nnz,
 
 static cusparseStatus_t analyse(cusparseHandle_t handle, wpi_blas_type type, int m, int nnz,
                                 const cusparseMatDescr_t descr, const void *values,
-                                const int *offsets, const int *at, struct csrsv2Info *info) {
+                                const int *offsets, const int *at, wpi_cusparse_pivot *pivot) {
     CUSPARSE_TRY(system_size(handle, m, nnz, descr));
-    if (info == NULL) return INVALID;
-    info->base = descr->index_base;
+    if (pivot == NULL) return INVALID;
+    pivot->base = descr->index_base;
     const long long none = -1;
     const wpi_sparse a = wpi_cusparse_rows(values, offsets, at, m, m, nnz, (int)descr->index_base);
     if (descr->diag_type == CUSPARSE_DIAG_TYPE_UNIT)
-        return wpi_cusparse_status(cudaMemcpyAsync(info->pivot, &none, sizeof none,
+        return wpi_cusparse_status(cudaMemcpyAsync(pivot->first, &none, sizeof none,
                                                    cudaMemcpyHostToDevice, handle->stream));
-    return wpi_cusparse_status(wpi_sparse_of[type].pivot(handle->stream, &a, info->pivot));
+    return wpi_cusparse_status(wpi_sparse_of[type].pivot(handle->stream, &a, pivot->first));
 }
 
 static cusparseStatus_t solve(cusparseHandle_t handle, wpi_blas_type type, cusparseOperation_t op,
@@ -252,7 +203,8 @@ static wpi_sparse_dense sides(void *data, cusparseOperation_t op, int ldb) {
         const cusparseMatDescr_t descrA, const T *csrVal, const int *csrRowPtr,                    \
         const int *csrColInd, csrsv2Info_t info, cusparseSolvePolicy_t policy, void *pBuffer) {    \
         (void)transA, (void)policy, (void)pBuffer;                                                 \
-        return analyse(handle, WPI_BLAS_##X, m, nnz, descrA, csrVal, csrRowPtr, csrColInd, info);  \
+        return analyse(handle, WPI_BLAS_##X, m, nnz, descrA, csrVal, csrRowPtr, csrColInd,         \
+                       info == NULL ? NULL : &info->pivot);                                        \
     }                                                                                              \
     WP_API cusparseStatus_t cusparse##X##csrsv2_solve(                                             \
         cusparseHandle_t handle, cusparseOperation_t transA, int m, int nnz, const T *alpha,       \
@@ -284,7 +236,7 @@ static wpi_sparse_dense sides(void *data, cusparseOperation_t op, int ldb) {
         (void)algo, (void)transA, (void)transB, (void)nrhs, (void)alpha, (void)B, (void)ldb;       \
         (void)policy, (void)pBuffer;                                                               \
         return analyse(handle, WPI_BLAS_##X, m, nnz, descrA, csrVal, csrRowPtr, csrColInd,         \
-                       info == NULL ? NULL : OF_MATRIX(info));                                     \
+                       info == NULL ? NULL : &info->pivot);                                        \
     }                                                                                              \
     WP_API cusparseStatus_t cusparse##X##csrsm2_solve(                                             \
         cusparseHandle_t handle, int algo, cusparseOperation_t transA, cusparseOperation_t transB, \

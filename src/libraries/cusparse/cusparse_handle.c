@@ -194,3 +194,26 @@ wpi_scalar wpi_cusparse_scalar(cusparseHandle_t handle, wpi_blas_type type, cons
     }
     }
 }
+
+cusparseStatus_t wpi_cusparse_pivot_init(wpi_cusparse_pivot *pivot) {
+    const long long none = -1;
+    CUSPARSE_CUDA(cudaMalloc((void **)&pivot->first, sizeof none));
+    return wpi_cusparse_status(
+        cudaMemcpy(pivot->first, &none, sizeof none, cudaMemcpyHostToDevice));
+}
+
+cusparseStatus_t wpi_cusparse_pivot_find(cusparseHandle_t handle, const wpi_cusparse_pivot *pivot,
+                                         int *position) {
+    CUSPARSE_TRY(wpi_cusparse_enter(handle));
+    if (pivot == NULL || position == NULL) return CUSPARSE_STATUS_INVALID_VALUE;
+    long long line = -1;
+    CUSPARSE_CUDA(
+        cudaMemcpyAsync(&line, pivot->first, sizeof line, cudaMemcpyDeviceToHost, handle->stream));
+    CUSPARSE_CUDA(cudaStreamSynchronize(handle->stream));
+    const int found = line < 0 ? -1 : (int)line + (int)pivot->base;
+    if (handle->pointer_mode == CUSPARSE_POINTER_MODE_DEVICE)
+        CUSPARSE_CUDA(cudaMemcpy(position, &found, sizeof found, cudaMemcpyHostToDevice));
+    else
+        *position = found;
+    return found < 0 ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ZERO_PIVOT;
+}

@@ -93,6 +93,40 @@ wpi_sparse wpi_cusparse_rows(const void *values, const int *offsets, const int *
 wpi_sparse_dense wpi_cusparse_dense(const struct cusparseDnMatDescr *m, cusparseOperation_t op);
 wpi_sparse wpi_cusparse_vector(const struct cusparseSpVecDescr *v);
 
+/** Where a factor or a triangle lacks a pivot: what older calls' structures of information hold. */
+typedef struct wpi_cusparse_pivot {
+    long long *first; /* in device memory: a line, or -1 */
+    cusparseIndexBase_t base;
+} wpi_cusparse_pivot;
+
+cusparseStatus_t wpi_cusparse_pivot_init(wpi_cusparse_pivot *pivot);
+/** ZERO_PIVOT, and where, if there is such a line. */
+cusparseStatus_t wpi_cusparse_pivot_find(cusparseHandle_t handle, const wpi_cusparse_pivot *pivot,
+                                         int *position);
+
+/** The structure of one kind of call, and the calls that make, destroy and ask it; alloc.h comes
+ * before. */
+#define WPI_CUSPARSE_INFO(Name, name)                                                              \
+    struct name##Info {                                                                            \
+        wpi_cusparse_pivot pivot;                                                                  \
+    };                                                                                             \
+    WP_API cusparseStatus_t cusparseCreate##Name##Info(name##Info_t *info) {                       \
+        if (info == NULL) return CUSPARSE_STATUS_INVALID_VALUE;                                    \
+        *info = wpi_calloc(1, sizeof **info);                                                      \
+        if (*info == NULL) return CUSPARSE_STATUS_ALLOC_FAILED;                                    \
+        return wpi_cusparse_pivot_init(&(*info)->pivot);                                           \
+    }                                                                                              \
+    WP_API cusparseStatus_t cusparseDestroy##Name##Info(name##Info_t info) {                       \
+        if (info == NULL) return CUSPARSE_STATUS_SUCCESS;                                          \
+        const cudaError_t error = cudaFree(info->pivot.first);                                     \
+        wpi_free(info);                                                                            \
+        return wpi_cusparse_status(error);                                                         \
+    }                                                                                              \
+    WP_API cusparseStatus_t cusparseX##name##_zeroPivot(cusparseHandle_t handle,                   \
+                                                        name##Info_t info, int *position) {        \
+        return wpi_cusparse_pivot_find(handle, info == NULL ? NULL : &info->pivot, position);      \
+    }
+
 static inline bool wpi_cusparse_is_op(cusparseOperation_t op) {
     return (unsigned)op <= CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
 }

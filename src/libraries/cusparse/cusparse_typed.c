@@ -99,69 +99,19 @@ static cusparseStatus_t to_dense(cusparseHandle_t handle, wpi_blas_type type,
 
 /* ---- incomplete factors ---- */
 
-struct csrilu02Info {
-    long long *pivot; /* device memory */
-    cusparseIndexBase_t base;
-};
-struct csric02Info {
-    struct csrilu02Info any;
-};
-
-static cusparseStatus_t make_info(struct csrilu02Info *info) {
-    const long long none = -1;
-    CUSPARSE_CUDA(cudaMalloc((void **)&info->pivot, sizeof *info->pivot));
-    return wpi_cusparse_status(cudaMemcpy(info->pivot, &none, sizeof none, cudaMemcpyHostToDevice));
-}
+WPI_CUSPARSE_INFO(Csrilu02, csrilu02)
+WPI_CUSPARSE_INFO(Csric02, csric02)
 
 static cusparseStatus_t factor(cusparseHandle_t handle, wpi_blas_type type, bool is_symmetric,
                                int m, int nnz, const cusparseMatDescr_t descr, void *values,
-                               const int *offsets, const int *at, struct csrilu02Info *info) {
+                               const int *offsets, const int *at, wpi_cusparse_pivot *pivot) {
     CUSPARSE_TRY(wpi_cusparse_enter(handle));
-    if (m < 0 || nnz < 0 || descr == NULL || info == NULL) return INVALID;
-    info->base = descr->index_base;
+    if (m < 0 || nnz < 0 || descr == NULL || pivot == NULL) return INVALID;
+    pivot->base = descr->index_base;
     const wpi_sparse s = wpi_cusparse_rows(values, offsets, at, m, m, nnz, (int)descr->index_base);
     return wpi_cusparse_status(
-        wpi_sparse_of[type].factor(handle->stream, &s, is_symmetric, info->pivot));
+        wpi_sparse_of[type].factor(handle->stream, &s, is_symmetric, pivot->first));
 }
-
-static cusparseStatus_t zero_pivot(cusparseHandle_t handle, struct csrilu02Info *info,
-                                   int *position) {
-    CUSPARSE_TRY(wpi_cusparse_enter(handle));
-    if (info == NULL || position == NULL) return INVALID;
-    long long pivot = -1;
-    CUSPARSE_CUDA(
-        cudaMemcpyAsync(&pivot, info->pivot, sizeof pivot, cudaMemcpyDeviceToHost, handle->stream));
-    CUSPARSE_CUDA(cudaStreamSynchronize(handle->stream));
-    const int found = pivot < 0 ? -1 : (int)pivot + (int)info->base;
-    if (handle->pointer_mode == CUSPARSE_POINTER_MODE_DEVICE)
-        CUSPARSE_CUDA(cudaMemcpy(position, &found, sizeof found, cudaMemcpyHostToDevice));
-    else
-        *position = found;
-    return found < 0 ? OK : CUSPARSE_STATUS_ZERO_PIVOT;
-}
-
-#define FACTOR_INFO(Name, name, member)                                                            \
-    WP_API cusparseStatus_t cusparseCreate##Name##Info(name##Info_t *info) {                       \
-        if (info == NULL) return INVALID;                                                          \
-        *info = wpi_calloc(1, sizeof **info);                                                      \
-        if (*info == NULL) return CUSPARSE_STATUS_ALLOC_FAILED;                                    \
-        return make_info(member(*info));                                                           \
-    }                                                                                              \
-    WP_API cusparseStatus_t cusparseDestroy##Name##Info(name##Info_t info) {                       \
-        if (info == NULL) return OK;                                                               \
-        const cudaError_t error = cudaFree(member(info)->pivot);                                   \
-        wpi_free(info);                                                                            \
-        return wpi_cusparse_status(error);                                                         \
-    }                                                                                              \
-    WP_API cusparseStatus_t cusparseX##name##_zeroPivot(cusparseHandle_t handle,                   \
-                                                        name##Info_t info, int *position) {        \
-        return zero_pivot(handle, info == NULL ? NULL : member(info), position);                   \
-    }
-
-#define ILU_MEMBER(info) (info)
-#define IC_MEMBER(info) (&(info)->any)
-FACTOR_INFO(Csrilu02, csrilu02, ILU_MEMBER)
-FACTOR_INFO(Csric02, csric02, IC_MEMBER)
 
 static cusparseStatus_t int_buffer(cusparseHandle_t handle, int *bytes) {
     CUSPARSE_TRY(wpi_cusparse_enter(handle));
@@ -177,7 +127,7 @@ static cusparseStatus_t buffer(cusparseHandle_t handle, size_t needed, size_t *b
     return OK;
 }
 
-#define FACTOR(X, T, name, member, is_symmetric)                                                   \
+#define FACTOR(X, T, name, is_symmetric)                                                           \
     WP_API cusparseStatus_t cusparse##X##name##_bufferSize(                                        \
         cusparseHandle_t handle, int m, int nnz, const cusparseMatDescr_t descrA, T *csrVal,       \
         const int *csrRowPtr, const int *csrColInd, name##Info_t info, int *pBufferSizeInBytes) {  \
@@ -206,7 +156,7 @@ static cusparseStatus_t buffer(cusparseHandle_t handle, size_t needed, size_t *b
         cusparseSolvePolicy_t policy, void *pBuffer) {                                             \
         (void)policy, (void)pBuffer;                                                               \
         return factor(handle, WPI_BLAS_##X, is_symmetric, m, nnz, descrA, csrVal, csrRowPtr,       \
-                      csrColInd, info == NULL ? NULL : member(info));                              \
+                      csrColInd, info == NULL ? NULL : &info->pivot);                              \
     }
 
 /* ---- tridiagonal systems ---- */
@@ -316,8 +266,8 @@ static cusparseStatus_t product(cusparseHandle_t handle, wpi_blas_type type,
     }
 
 #define CALLS(X, T)                                                                                \
-    FACTOR(X, T, csrilu02, ILU_MEMBER, false)                                                      \
-    FACTOR(X, T, csric02, IC_MEMBER, true)                                                         \
+    FACTOR(X, T, csrilu02, false)                                                                  \
+    FACTOR(X, T, csric02, true)                                                                    \
     BAND(X, T, gtsv2, true)                                                                        \
     BAND(X, T, gtsv2_nopivot, false)                                                               \
     BAND_BATCH(X, T)                                                                               \
