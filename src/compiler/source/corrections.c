@@ -20,6 +20,7 @@
 #include "compiler/source/missing_side.h"
 #include "compiler/source/overlay_file.h"
 #include "compiler/source/shared_objects.h"
+#include "compiler/source/specialisation.h"
 #include "compiler/source/std_names.h"
 #include "compiler/source/template_keyword.h"
 #include "compiler/source/this_pointer.h"
@@ -118,6 +119,9 @@ static const correction corrections[] = {
      wpi_builtin_variable_convert},
     {": error: redeclaration of '", "__clang_cuda_builtin_vars.h", AT_ERROR,
      wpi_builtin_variable_redeclare},
+    {": error: no function template matches function template specialization '",
+     ": note: candidate template ignored: target attributes do not match", AT_ERROR,
+     wpi_specialisation_both_sides},
 };
 
 typedef struct place {

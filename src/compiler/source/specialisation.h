@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** `template <> __device__ int f(int)` of a template that is `__host__ __device__`: nvcc accepts
+ * it, clang looks for a template with the same attributes. clang's error has the place of the name
+ * (corrections.h). */
+#ifndef WP_COMPILER_SPECIALISATION_H
+#define WP_COMPILER_SPECIALISATION_H
+
+/** Gives the specialisation of the function whose name is at `at` both attributes. The caller frees
+ * the result; NULL: it does not begin with "template <>". */
+char *wpi_specialisation_both_sides(const char *text, const char *at);
+
+#endif
