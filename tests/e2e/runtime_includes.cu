@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What cuda_runtime.h brings along of the standard library: programs for nvcc use it without including it. */
+/* What cuda_runtime.h brings along of the standard library, and of CUDA's own headers: programs for nvcc use it without
+ * including it. */
 #include <cuda_runtime.h>
 
 #include "check.h"
@@ -30,5 +31,7 @@ int main()
     int *made = new (std::nothrow) int(5);
     CHECK(made != nullptr && *made == 5);
     delete made;
+    const cudaDataType type = CUDA_C_64F;
+    CHECK_EQ((int)type, 5);
     return check_done();
 }

@@ -18,6 +18,7 @@
 #include "builtin_types.h"
 #include "channel_descriptor.h"
 #include "cuda_runtime_api.h"
+#include "library_types.h"
 #include "vector_functions.h"
 
 #if defined(__CUDA__) && defined(__clang__)
