@@ -73,7 +73,8 @@ bool wpi_lockstep_is_whole(LLVMValueRef function);
 bool wpi_lockstep_waits(const wpi_loops *loops, uint32_t loop, const uint32_t *postdom);
 
 /** warp_synchronous: a step before every plain access to shared memory by which a lane relies on
- * the order of another lane's access, where the indices prove that. Needs: lockstep. */
+ * the order of another lane's access, where the indices prove that, or a kernel without a block
+ * barrier can only be meant for one warp. Needs: lockstep. */
 WP_NODISCARD wp_status wpi_pass_warp_synchronous(wpi_compile *c, wp_error *err);
 
 /** managed: uses of a managed variable (in a variant: of any variable) go through its cell, in a

@@ -119,6 +119,52 @@ __global__ void transpose_8x8(float *data) /* tiles of eight lanes, blocks of 32
         data[i * 32] = row[7 - i];
 }
 
+/* A matrix times each lane's vector, in one warp: all lanes load each element that a lane stored, and
+ * take and leave their elements where the data say. */
+__global__ void apply(const int *matrix, int order, const int *place, int *vectors)
+{
+    __shared__ int m[256], v[32 * 16];
+    const int t = threadIdx.x;
+    for (int first = 0; first < order * order; first += 32)
+        m[first + t] = matrix[first + t];
+    for (int k = 0; k < order; k++)
+        v[k * 32 + t] = vectors[k * 32 + t];
+    int own[16];
+    for (int k = 0; k < order; k++)
+        own[k] = v[place[k * 32 + t]];
+    for (int row = 0; row < order; row++) {
+        int sum = 0;
+        for (int k = 0; k < order; k++)
+            sum += m[row * order + k] * own[k];
+        v[place[row * 32 + t]] = sum;
+    }
+    for (int k = 0; k < order; k++)
+        vectors[k * 32 + t] = v[k * 32 + t];
+}
+
+static void check_apply(int order)
+{
+    int *matrix = check_managed<int>(order * order), *place = check_managed<int>(order * 32);
+    int *vectors = check_managed<int>(order * 32), *expected = check_managed<int>(order * 32);
+    for (int i = 0; i < order * order; i++)
+        matrix[i] = i * 7 % 11 - 5;
+    for (int i = 0; i < order * 32; i++) {
+        place[i] = i * 5 % (order * 32); /* a permutation, as order is a power of two */
+        vectors[i] = i * i % 17;
+    }
+    for (int t = 0; t < 32; t++)
+        for (int row = 0; row < order; row++) {
+            int sum = 0;
+            for (int k = 0; k < order; k++)
+                sum += matrix[row * order + k] * vectors[place[k * 32 + t]];
+            expected[place[row * 32 + t]] = sum;
+        }
+    apply<<<1, 32>>>(matrix, order, place, vectors);
+    KERNEL_OK();
+    for (int i = 0; i < order * 32; i++)
+        CHECK_EQ(vectors[i], expected[i]);
+}
+
 int main(void)
 {
     int *in = check_managed<int>(BLOCKS * 256), *out = check_managed<int>(BLOCKS * 256);
@@ -192,5 +238,7 @@ int main(void)
         int y = i / 32 % 8;
         CHECK_EQ(tile[i], i - y * 32 + (7 - y) * 32);
     }
+    check_apply(8);
+    check_apply(16);
     return check_done();
 }

@@ -22,7 +22,11 @@
  * clashes in a possible shape gets a step.
  *
  * Guards that dominate an access (`if (t < 16)`) limit its threads if they evaluate to numbers;
- * otherwise all threads count as active. */
+ * otherwise all threads count as active.
+ *
+ * A kernel without a block barrier in which all threads load a word that one of them stored before,
+ * without a barrier or warp operation on the path, is right for blocks of one warp only, whatever
+ * its indices are: there every pair of accesses to one variable counts as clashing. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -31,6 +35,7 @@
 #include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
 #include "compiler/ir/map.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/ir/thread_touch.h"
 #include "compiler/ir/thread_value.h"
 #include "compiler/pass/lower_pass.h"
@@ -52,7 +57,8 @@ typedef struct guard {
 typedef struct access {
     LLVMValueRef instruction;
     LLVMValueRef stored; /* the value; NULL for a load or a copy of memory */
-    uint32_t address;    /* node */
+    LLVMValueRef pointer;
+    uint32_t address; /* node */
     uint32_t size_bytes;
     bool is_store;
     uint32_t block, place; /* its event */
@@ -227,6 +233,7 @@ static bool find_accesses(search *s) {
                 access *a = &s->accesses[s->access_count++];
                 *a = found[n];
                 a->block = b;
+                a->pointer = pointers[n];
                 a->address = wpi_thread_values_add(&s->values, pointers[n]);
                 find_guards(s, a);
                 a->value_count = s->values.count;
@@ -337,6 +344,35 @@ static bool find_pairs(search *s) {
         }
     }
     return warp_pairs > 0 && s->pair_count <= PAIRS_MAX;
+}
+
+/* ---- kernels of one warp ---- */
+
+static bool is_one_variable(const access *a, const access *b) {
+    return wpi_pointer_base(a->pointer) == wpi_pointer_base(b->pointer);
+}
+
+/* Whether all threads load one word of a variable in which each thread stored its own. */
+static bool is_shared_out(const search *s, const access *store, const access *load) {
+    const wpi_uniform *u = &s->values.uniform;
+    return store->is_store && !load->is_store && is_one_variable(store, load) &&
+           !wpi_uniform_is(u, store->pointer) && wpi_uniform_is(u, load->pointer) &&
+           (!wpi_uniform_is_partial(u, s->flow.blocks[load->block]) ||
+            has_same_guards(store, load));
+}
+
+/* Marks the pairs of a kernel that relies on its blocks being one warp; false: it does not. */
+static bool note_one_warp(search *s) {
+    bool found = false;
+    for (uint32_t n = 0; n < s->access_count && !s->has_block_barrier; n++)
+        for (uint32_t m = 0; m < s->access_count; m++)
+            found |=
+                s->accesses[n].meets_warp[m] && is_shared_out(s, &s->accesses[n], &s->accesses[m]);
+    for (uint32_t n = 0; n < s->access_count && found; n++)
+        for (uint32_t m = 0; m < s->access_count; m++)
+            s->accesses[n].clashes[m] =
+                s->accesses[n].meets_warp[m] && is_one_variable(&s->accesses[n], &s->accesses[m]);
+    return found;
 }
 
 /* ---- one shape ---- */
@@ -516,7 +552,7 @@ static void part_lanes(wpi_compile *c, const wpi_kernel_ir *kernel) {
     wpi_loops_init(&s.flow, kernel->function);
     if (find_accesses(&s)) {
         find_events(&s);
-        if (find_pairs(&s) && try_shapes(&s)) place_steps(&s);
+        if (find_pairs(&s) && (note_one_warp(&s) || try_shapes(&s))) place_steps(&s);
     }
     search_deinit(&s);
 }
