@@ -119,30 +119,32 @@ __global__ void transpose_8x8(float *data) /* tiles of eight lanes, blocks of 32
         data[i * 32] = row[7 - i];
 }
 
-/* A matrix times each lane's vector, in one warp: all lanes load each element that a lane stored, and
- * take and leave their elements where the data say. */
-__global__ void apply(const int *matrix, int order, const int *place, int *vectors)
+/* A matrix times each lane's vector, in one warp, a few rows of the matrix at a time: all lanes load
+ * each element that a lane stored, and take and leave their own elements where the data say. */
+__global__ void apply(const int *matrix, int order, int rows, const int *place, int *vectors)
 {
     __shared__ int m[256], v[32 * 16];
     const int t = threadIdx.x;
-    for (int first = 0; first < order * order; first += 32)
-        m[first + t] = matrix[first + t];
     for (int k = 0; k < order; k++)
         v[k * 32 + t] = vectors[k * 32 + t];
     int own[16];
     for (int k = 0; k < order; k++)
         own[k] = v[place[k * 32 + t]];
-    for (int row = 0; row < order; row++) {
-        int sum = 0;
-        for (int k = 0; k < order; k++)
-            sum += m[row * order + k] * own[k];
-        v[place[row * 32 + t]] = sum;
+    for (int first = 0; first < order; first += rows) {
+        for (int i = t; i < rows * order; i += 32)
+            m[i] = matrix[first * order + i];
+        for (int row = 0; row < rows; row++) {
+            int sum = 0;
+            for (int k = 0; k < order; k++)
+                sum += m[row * order + k] * own[k];
+            v[place[(first + row) * 32 + t]] = sum;
+        }
     }
     for (int k = 0; k < order; k++)
         vectors[k * 32 + t] = v[k * 32 + t];
 }
 
-static void check_apply(int order)
+static void check_apply(int order, int rows)
 {
     int *matrix = check_managed<int>(order * order), *place = check_managed<int>(order * 32);
     int *vectors = check_managed<int>(order * 32), *expected = check_managed<int>(order * 32);
@@ -159,7 +161,7 @@ static void check_apply(int order)
                 sum += matrix[row * order + k] * vectors[place[k * 32 + t]];
             expected[place[row * 32 + t]] = sum;
         }
-    apply<<<1, 32>>>(matrix, order, place, vectors);
+    apply<<<1, 32>>>(matrix, order, rows, place, vectors);
     KERNEL_OK();
     for (int i = 0; i < order * 32; i++)
         CHECK_EQ(vectors[i], expected[i]);
@@ -238,7 +240,7 @@ int main(void)
         int y = i / 32 % 8;
         CHECK_EQ(tile[i], i - y * 32 + (7 - y) * 32);
     }
-    check_apply(8);
-    check_apply(16);
+    check_apply(8, 8);
+    check_apply(16, 4);
     return check_done();
 }

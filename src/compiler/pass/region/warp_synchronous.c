@@ -42,8 +42,8 @@
 #include "compiler/passes.h"
 
 enum {
-    ACCESSES_MAX = 1024,
-    PAIRS_MAX = 200 * 1000,
+    ACCESSES_MAX = 4096,
+    PAIRS_MAX = 200 * 1000, /* of kernels whose shapes are tried */
     NODES_MAX = 16384,
     COPY_BYTES_MAX = 64,
     WORK_MAX = 200 * 1000 * 1000 /* threads examined per kernel: half a second */
@@ -98,6 +98,7 @@ typedef struct search {
     access *accesses;
     uint32_t access_count, pair_count;
     bool has_block_barrier;
+    bool is_one_warp; /* its addresses need not be comparable: paths go on where they change */
     wpi_thread_touches touches;
 } search;
 
@@ -283,7 +284,8 @@ static bool pass_block(const search *s, const access *from, uint32_t b, uint32_t
     for (uint32_t e = first; e < s->events[b].count; e++) {
         const event *at = &s->events[b].items[e];
         if (at->kind == EVENT_BARRIER || (at->kind == EVENT_WARP && warp_ends)) return false;
-        if (at->kind == EVENT_DEFINITION && is_unknown_of(from, at->index)) return false;
+        if (at->kind == EVENT_DEFINITION && !s->is_one_warp && is_unknown_of(from, at->index))
+            return false;
         if (at->kind != EVENT_ACCESS) continue;
         if (warp_ends && s->accesses[at->index].has_step) return false;
         met[at->index] = true;
@@ -322,8 +324,8 @@ static bool has_same_guards(const access *a, const access *b) {
     return true;
 }
 
-/* Finds the pairs to examine. Two accesses to the same address by the same threads are covered by
- * each of them alone. */
+/* Finds the pairs to examine; false: none. Two accesses to the same address by the same threads are
+ * covered by each of them alone. */
 static bool find_pairs(search *s) {
     uint32_t warp_pairs = 0;
     for (uint32_t n = 0; n < s->access_count; n++) {
@@ -343,7 +345,7 @@ static bool find_pairs(search *s) {
             warp_pairs += a->meets_warp[m];
         }
     }
-    return warp_pairs > 0 && s->pair_count <= PAIRS_MAX;
+    return warp_pairs > 0;
 }
 
 /* ---- kernels of one warp ---- */
@@ -361,18 +363,25 @@ static bool is_shared_out(const search *s, const access *store, const access *lo
             has_same_guards(store, load));
 }
 
+/* Whether two accesses may touch one place, each at an address that is not known. */
+static bool may_clash(const access *a, const access *b) {
+    if (a == b || !(a->is_store || b->is_store) || !is_one_variable(a, b)) return false;
+    return a->address != b->address || !has_same_guards(a, b) || a->unknown_count > 0;
+}
+
 /* Marks the pairs of a kernel that relies on its blocks being one warp; false: it does not. */
 static bool note_one_warp(search *s) {
-    bool found = false;
     for (uint32_t n = 0; n < s->access_count && !s->has_block_barrier; n++)
         for (uint32_t m = 0; m < s->access_count; m++)
-            found |=
+            s->is_one_warp |=
                 s->accesses[n].meets_warp[m] && is_shared_out(s, &s->accesses[n], &s->accesses[m]);
-    for (uint32_t n = 0; n < s->access_count && found; n++)
+    for (uint32_t n = 0; n < s->access_count && s->is_one_warp; n++) {
+        access *a = &s->accesses[n];
+        walk(s, a, true, a->meets_warp);
         for (uint32_t m = 0; m < s->access_count; m++)
-            s->accesses[n].clashes[m] =
-                s->accesses[n].meets_warp[m] && is_one_variable(&s->accesses[n], &s->accesses[m]);
-    return found;
+            a->clashes[m] = a->meets_warp[m] && may_clash(a, &s->accesses[m]);
+    }
+    return s->is_one_warp;
 }
 
 /* ---- one shape ---- */
@@ -491,6 +500,7 @@ static bool try_shapes(search *s) {
     bool has_z = uses_id(s->kernel->function, WP_ID_TID_Z);
     bool has_y = has_z || uses_id(s->kernel->function, WP_ID_TID_Y);
     bool any_possible = false;
+    if (s->pair_count > PAIRS_MAX) return false;
     for (size_t z = 0; z < (has_z ? sizeof sizes / sizeof *sizes : 1); z++)
         for (size_t y = 0; y < (has_y ? sizeof sizes / sizeof *sizes : 1); y++)
             for (size_t x = 0; x < sizeof sizes_x / sizeof *sizes_x; x++) {
@@ -505,14 +515,17 @@ static bool try_shapes(search *s) {
 /* Places steps before as few accesses as the order of the code allows: a step covers all pairs
  * whose paths pass it. */
 static void place_steps(search *s) {
-    bool *met = wpi_must_calloc(s->access_count, sizeof *met);
+    uint32_t *steps_seen = wpi_must_calloc(s->access_count, sizeof *steps_seen), steps = 0;
     for (uint32_t m = 0; m < s->access_count; m++)
         for (uint32_t n = 0; n < s->access_count && !s->accesses[m].has_step; n++) {
-            if (!s->accesses[n].clashes[m]) continue;
-            walk(s, &s->accesses[n], true, met);
-            s->accesses[m].has_step = met[m];
+            access *a = &s->accesses[n];
+            if (!a->clashes[m]) continue;
+            if (steps_seen[n] < steps) walk(s, a, true, a->meets_warp);
+            steps_seen[n] = steps;
+            s->accesses[m].has_step = a->meets_warp[m];
+            steps += s->accesses[m].has_step;
         }
-    wpi_free(met);
+    wpi_free(steps_seen);
     for (uint32_t m = 0; m < s->access_count; m++) {
         if (!s->accesses[m].has_step) continue;
         if (m > 0 && s->accesses[m - 1].has_step &&
