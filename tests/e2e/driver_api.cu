@@ -279,6 +279,28 @@ static void functions_by_old_names(void) {
     DRIVER_OK(destroy(event));
 }
 
+/* hashcat looks these up, and gives them addresses of 64 bits. */
+static void memory_is_set_by_old_names(void) {
+    CUresult (*set_8)(CUdeviceptr, unsigned char, size_t), (*set_32)(CUdeviceptr, unsigned, size_t);
+    CUresult (*set_16)(CUdeviceptr, unsigned short, size_t);
+    set_8 = (CUresult(*)(CUdeviceptr, unsigned char, size_t))dlsym(RTLD_DEFAULT, "cuMemsetD8");
+    set_16 = (CUresult(*)(CUdeviceptr, unsigned short, size_t))dlsym(RTLD_DEFAULT, "cuMemsetD16");
+    set_32 = (CUresult(*)(CUdeviceptr, unsigned, size_t))dlsym(RTLD_DEFAULT, "cuMemsetD32");
+    CHECK(set_8 != NULL && set_16 != NULL && set_32 != NULL);
+    if (set_8 == NULL || set_16 == NULL || set_32 == NULL) return;
+    CUdeviceptr memory = 0;
+    unsigned words[3] = {0};
+    DRIVER_OK(cuMemAlloc(&memory, sizeof words));
+    DRIVER_OK(set_32(memory, 0x12345678, 3));
+    DRIVER_OK(set_16(memory, 0x9abc, 3));
+    DRIVER_OK(set_8(memory, 0xde, 1));
+    DRIVER_OK(cuMemcpyDtoH(words, memory, sizeof words));
+    CHECK_EQ(words[0], 0x9abc9adeU);
+    CHECK_EQ(words[1], 0x12349abcU);
+    CHECK_EQ(words[2], 0x12345678U);
+    DRIVER_OK(cuMemFree(memory));
+}
+
 /* A program that looks all functions up starts, also where it calls none of these. */
 static void unsupported_calls_are_found(void) {
     CUresult (*get_handle)(CUmemPoolPtrExportData *, CUdeviceptr) = NULL;
@@ -311,6 +333,7 @@ int main(void) {
     streams_events_launches();
     functions_by_name();
     functions_by_old_names();
+    memory_is_set_by_old_names();
     unsupported_calls_are_found();
     modules_refuse_other_code();
     return check_done();

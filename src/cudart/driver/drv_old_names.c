@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Plain names of functions that cuda.h declares with a suffix (cuEventDestroy_v2), for programs
- * that look them up by dlsym: Taichi, Warp. Only those whose first form has the same parameters in
- * 64-bit programs, and cuGetProcAddress, which had no status before CUDA 12. Others, such as
- * cuMemAlloc, had 32-bit addresses and sizes: programs look their new names up.
+ * that look them up by dlsym: Taichi, Warp, hashcat. Only those whose first form has the same
+ * parameters in 64-bit programs, cuGetProcAddress, which had no status before CUDA 12, and
+ * cuMemsetD8 and its like, which programs look up under these names although their addresses had 32
+ * bits. Others, such as cuMemAlloc, had 32-bit addresses and sizes: programs look their new names
+ * up.
  */
 #include "cudart/driver/driver.h"
 
@@ -19,6 +21,9 @@
 #undef cuLinkAddFile
 #undef cuLinkCreate
 #undef cuMemHostRegister
+#undef cuMemsetD16
+#undef cuMemsetD32
+#undef cuMemsetD8
 #undef cuStreamDestroy
 
 #define OLD_NAME(name, params, args)                                                               \
@@ -37,6 +42,12 @@ OLD_NAME(cuEventDestroy, (CUevent event), (event))
 OLD_NAME(cuStreamDestroy, (CUstream stream), (stream))
 OLD_NAME(cuMemHostRegister, (void *memory, size_t bytes, unsigned int flags),
          (memory, bytes, flags))
+OLD_NAME(cuMemsetD8, (CUdeviceptr address, unsigned char value, size_t count),
+         (address, value, count))
+OLD_NAME(cuMemsetD16, (CUdeviceptr address, unsigned short value, size_t count),
+         (address, value, count))
+OLD_NAME(cuMemsetD32, (CUdeviceptr address, unsigned int value, size_t count),
+         (address, value, count))
 OLD_NAME(cuLinkCreate,
          (unsigned int options_count, CUjit_option *options, void **values, CUlinkState *state),
          (options_count, options, values, state))
