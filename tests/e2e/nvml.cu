@@ -1,12 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // FLAGS: -lnvidia-ml
 /* NVML: the facts are those of the CUDA runtime; what a device does not have is not supported; wrong arguments. */
+#include <dlfcn.h>
 #include <nvml.h>
 
 #include "check.h"
 
 #define OK(call) CHECK_EQ((int)(call), (int)NVML_SUCCESS)
 #define IS(call, status) CHECK_EQ((int)(call), (int)NVML_ERROR_##status)
+
+/* Programs look plain names up in the library, hashcat for one. The first structure of the bus's facts was shorter. */
+static void old_names(void) {
+    nvmlReturn_t (*get_count)(unsigned *), (*get_pci)(nvmlDevice_t, void *);
+    nvmlReturn_t (*get_handle)(unsigned, nvmlDevice_t *), (*find_handle)(const char *, nvmlDevice_t *);
+    get_count = (nvmlReturn_t(*)(unsigned *))dlsym(RTLD_DEFAULT, "nvmlDeviceGetCount");
+    get_pci = (nvmlReturn_t(*)(nvmlDevice_t, void *))dlsym(RTLD_DEFAULT, "nvmlDeviceGetPciInfo");
+    get_handle = (nvmlReturn_t(*)(unsigned, nvmlDevice_t *))dlsym(RTLD_DEFAULT, "nvmlDeviceGetHandleByIndex");
+    find_handle = (nvmlReturn_t(*)(const char *, nvmlDevice_t *))dlsym(RTLD_DEFAULT, "nvmlDeviceGetHandleByPciBusId");
+    CHECK(get_count && get_pci && get_handle && find_handle);
+    if (!(get_count && get_pci && get_handle && find_handle)) return;
+    nvmlDevice_t device = NULL, again = NULL;
+    unsigned count = 0;
+    nvmlPciInfo_t now;
+    struct { char id[16]; unsigned domain, bus, device, pci_device, after; } then = {"", 0, 0, 0, 0, 77};
+    OK(get_count(&count));
+    CHECK_EQ(count, 1u);
+    OK(get_handle(0, &device));
+    OK(nvmlDeviceGetPciInfo(device, &now));
+    OK(get_pci(device, &then));
+    CHECK(strcmp(then.id, now.busIdLegacy) == 0 && then.bus == now.bus && then.device == now.device);
+    CHECK_EQ(then.after, 77u);
+    IS(get_pci(device, NULL), INVALID_ARGUMENT);
+    OK(find_handle(now.busId, &again));
+    CHECK(again == device);
+}
 
 int main() {
     nvmlDevice_t device, again;
@@ -38,6 +65,7 @@ int main() {
     OK(nvmlDeviceGetCudaComputeCapability(device, &major, &minor));
     CHECK(major == prop.major && minor == prop.minor);
 
+    old_names();
     nvmlMemory_t before, after;
     void *memory;
     OK(nvmlDeviceGetMemoryInfo(device, &before));

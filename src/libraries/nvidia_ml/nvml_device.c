@@ -39,13 +39,6 @@ WP_API nvmlReturn_t nvmlInitWithFlags(unsigned int flags) {
     return (flags & ~known) != 0 ? NVML_ERROR_INVALID_ARGUMENT : nvmlInit_v2();
 }
 
-/* Also binaries that use the first version's name. */
-#undef nvmlInit
-WP_API nvmlReturn_t nvmlInit(void);
-WP_API nvmlReturn_t nvmlInit(void) {
-    return nvmlInit_v2();
-}
-
 WP_API nvmlReturn_t nvmlShutdown(void) {
     pthread_mutex_lock(&lock);
     const bool was_used = users > 0;
