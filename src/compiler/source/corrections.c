@@ -13,6 +13,7 @@
 #include "compiler/source/asm_syntax.h"
 #include "compiler/source/builtin_names.h"
 #include "compiler/source/builtin_variables.h"
+#include "compiler/source/default_argument.h"
 #include "compiler/source/device_launches.h"
 #include "compiler/source/launch_syntax.h"
 #include "compiler/source/macro_pragmas.h"
@@ -122,6 +123,10 @@ static const correction corrections[] = {
     {": error: no function template matches function template specialization '",
      ": note: candidate template ignored: target attributes do not match", AT_ERROR,
      wpi_specialisation_both_sides},
+    {": error: default arguments cannot be added to an out-of-line definition of a member of a "
+     "class "
+     "template",
+     NULL, AT_ERROR, wpi_default_argument_remove},
 };
 
 typedef struct place {
