@@ -347,6 +347,7 @@ static wp_status host_side(wpi_compile_job *job, const wpi_input *input, uint64_
                            const char *temp, wp_error *err) {
     wpi_text talk = {0};
     wp_status status;
+    job->is_host_side = true;
     do {
         wpi_text_clear(&talk);
         status = run_host_side(job, input, unit, image, action, output, temp, &talk, err);
@@ -498,6 +499,7 @@ static wp_status compile_cuda(wpi_compile_job *job, const wpi_input *input, cons
     wpi_free(job->overlay);
     job->overlay = NULL;
     job->leaves_templates = false;
+    job->is_host_side = false;
     return status;
 }
 

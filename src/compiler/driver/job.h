@@ -14,8 +14,9 @@ typedef struct wpi_compile_job {
     char *temp_dir;
     uint32_t temp_count;
     bool has_warned_of_cache;
-    char *overlay;         /* of the file being compiled: see source_overlay.h; or NULL */
-    char *hidden;          /* overlay: see foreign_headers.h; or NULL */
+    char *overlay;     /* of the file being compiled: see source_overlay.h; or NULL */
+    char *hidden;      /* overlay: see foreign_headers.h; or NULL */
+    bool is_host_side; /* what is being compiled; kernels and functions for the device are done */
     bool leaves_templates; /* of the file being compiled: bodies that are not used are not read */
     char *libraries, *libraries_overlay, *libraries_first; /* see cpp_libraries.h; or NULL */
     wpi_strings compiler_args; /* -Xcompiler's words as clang takes them */

@@ -13,7 +13,7 @@
 #include "compiler/source/asm_syntax.h"
 #include "compiler/source/builtin_names.h"
 #include "compiler/source/builtin_variables.h"
-#include "compiler/source/default_argument.h"
+#include "compiler/source/device_bodies.h"
 #include "compiler/source/device_launches.h"
 #include "compiler/source/launch_syntax.h"
 #include "compiler/source/macro_pragmas.h"
@@ -129,6 +129,9 @@ static const correction corrections[] = {
      NULL, AT_ERROR, wpi_default_argument_remove},
 };
 
+/* On the host side: any error in the body of a function for the device only. */
+static const correction device_body = {": error: ", NULL, AT_ERROR, wpi_device_body_remove};
+
 typedef struct place {
     char *path;
     unsigned long line, column;
@@ -217,20 +220,42 @@ static const correction *find_correction(const char *line, size_t length, size_t
     return NULL;
 }
 
-static void find_places(const char *talk, places *list) {
+static void add_place(places *list, const char *line, size_t length, const correction *c) {
+    place found;
+    if (!read_place(line, length, &found)) return;
+    found.correction = c;
+    if (is_known(list, &found)) {
+        wpi_free(found.path); /* of another instance of a template */
+        return;
+    }
+    list->items = wpi_must_realloc(list->items, (list->count + 1) * sizeof *list->items);
+    list->items[list->count++] = found;
+}
+
+/* The places of an error, and of the uses that led to it. */
+static void add_uses(places *list, const char *line, size_t error_at) {
+    static const char note[] = ": note: in instantiation of ";
+    add_place(list, line, error_at, &device_body);
+    while (*(line += strcspn(line, "\n")) != '\0') {
+        line++;
+        const size_t length = strcspn(line, "\n");
+        if (is_error(line, length)) return;
+        const char *found = memmem(line, length, note, sizeof note - 1);
+        if (found != NULL) add_place(list, line, (size_t)(found - line), &device_body);
+    }
+}
+
+static void find_places(const char *talk, bool is_host_side, places *list) {
     for (const char *line = talk; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         size_t at;
-        place found;
-        const correction *c = find_correction(line, strcspn(line, "\n"), &at);
-        const char *where =
-            c != NULL && c->place != AT_ERROR ? find_note(line, c->note, c->place, &at) : line;
-        if (c == NULL || !read_place(where, at, &found)) continue;
-        found.correction = c;
-        if (is_known(list, &found)) {
-            wpi_free(found.path); /* of another instance of a template */
-        } else {
-            list->items = wpi_must_realloc(list->items, (list->count + 1) * sizeof *list->items);
-            list->items[list->count++] = found;
+        const size_t length = strcspn(line, "\n");
+        const correction *own = find_correction(line, length, &at);
+        if (own != NULL) {
+            const char *where =
+                own->place == AT_ERROR ? line : find_note(line, own->note, own->place, &at);
+            add_place(list, where, at, own);
+        } else if (is_host_side && is_error(line, length)) {
+            add_uses(list, line, (size_t)(strstr(line, device_body.message) - line));
         }
     }
 }
@@ -306,7 +331,7 @@ wp_status wpi_corrections_apply(wpi_compile_job *job, const char *talk, bool *is
     wp_status status = WP_STATUS_OK;
     *is_changed = false;
     json_t *roots = NULL, *before = NULL;
-    find_places(talk, &list);
+    find_places(talk, job->is_host_side, &list);
     if (list.count == 0) goto done;
     if (job->overlay) before = json_load_file(job->overlay, 0, NULL);
     roots = job->overlay ? json_incref(json_object_get(before, "roots")) : json_array();

@@ -9,4 +9,8 @@
  * the result; NULL: it does not begin with "template <>". */
 char *wpi_specialisation_both_sides(const char *text, const char *at);
 
+/** Removes the default argument of the parameter at `at`; calls that leave it out stay errors. The
+ * caller frees the result; NULL: there is none. */
+char *wpi_default_argument_remove(const char *text, const char *at);
+
 #endif
