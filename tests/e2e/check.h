@@ -39,13 +39,14 @@ template <class T> static inline const char *check_text(char (&text)[64], T valu
     return text;
 }
 
-template <class G, class E>
-static inline void check_equal(const char *file, int line, const char *what, G got, E expected) {
-    if (got == (G)expected) return;
+template <class Got, class Expected>
+static inline void check_equal(const char *file, int line, const char *what, Got got,
+                               Expected expected) {
+    if (got == (Got)expected) return;
     char got_text[64], expected_text[64];
     if (check_note_failure())
         printf("FAIL: %s:%d: %s: expected %s, got %s\n", file, line, what,
-               check_text(expected_text, (G)expected), check_text(got_text, got));
+               check_text(expected_text, (Got)expected), check_text(got_text, got));
 }
 
 /** Distance in representable values; equal and both-NaN are 0, one NaN is as far as it gets. */

@@ -81,20 +81,24 @@ struct wp_kernel_of<void (*)(Parameters...), kernel> {
     template <__VA_ARGS__> void(*__wp_kernel_with_##count(void(*) types)) types;
 #define WP_TYPES(...) (__VA_ARGS__)
 void (*__wp_kernel_with_0(void (*)()))();
-WP_KERNEL_WITH(1, (A), class A)
-WP_KERNEL_WITH(2, WP_TYPES(A, B), class A, class B)
-WP_KERNEL_WITH(3, WP_TYPES(A, B, C), class A, class B, class C)
-WP_KERNEL_WITH(4, WP_TYPES(A, B, C, D), class A, class B, class C, class D)
-WP_KERNEL_WITH(5, WP_TYPES(A, B, C, D, E), class A, class B, class C, class D, class E)
-WP_KERNEL_WITH(6, WP_TYPES(A, B, C, D, E, F), class A, class B, class C, class D, class E, class F)
-WP_KERNEL_WITH(7, WP_TYPES(A, B, C, D, E, F, G), class A, class B, class C, class D, class E,
-               class F, class G)
-WP_KERNEL_WITH(8, WP_TYPES(A, B, C, D, E, F, G, H), class A, class B, class C, class D, class E,
-               class F, class G, class H)
-WP_KERNEL_WITH(9, WP_TYPES(A, B, C, D, E, F, G, H, I), class A, class B, class C, class D, class E,
-               class F, class G, class H, class I)
-WP_KERNEL_WITH(10, WP_TYPES(A, B, C, D, E, F, G, H, I, J), class A, class B, class C, class D,
-               class E, class F, class G, class H, class I, class J)
+WP_KERNEL_WITH(1, (wp_1), class wp_1)
+WP_KERNEL_WITH(2, WP_TYPES(wp_1, wp_2), class wp_1, class wp_2)
+WP_KERNEL_WITH(3, WP_TYPES(wp_1, wp_2, wp_3), class wp_1, class wp_2, class wp_3)
+WP_KERNEL_WITH(4, WP_TYPES(wp_1, wp_2, wp_3, wp_4), class wp_1, class wp_2, class wp_3, class wp_4)
+WP_KERNEL_WITH(5, WP_TYPES(wp_1, wp_2, wp_3, wp_4, wp_5), class wp_1, class wp_2, class wp_3,
+               class wp_4, class wp_5)
+WP_KERNEL_WITH(6, WP_TYPES(wp_1, wp_2, wp_3, wp_4, wp_5, wp_6), class wp_1, class wp_2, class wp_3,
+               class wp_4, class wp_5, class wp_6)
+WP_KERNEL_WITH(7, WP_TYPES(wp_1, wp_2, wp_3, wp_4, wp_5, wp_6, wp_7), class wp_1, class wp_2,
+               class wp_3, class wp_4, class wp_5, class wp_6, class wp_7)
+WP_KERNEL_WITH(8, WP_TYPES(wp_1, wp_2, wp_3, wp_4, wp_5, wp_6, wp_7, wp_8), class wp_1, class wp_2,
+               class wp_3, class wp_4, class wp_5, class wp_6, class wp_7, class wp_8)
+WP_KERNEL_WITH(9, WP_TYPES(wp_1, wp_2, wp_3, wp_4, wp_5, wp_6, wp_7, wp_8, wp_9), class wp_1,
+               class wp_2, class wp_3, class wp_4, class wp_5, class wp_6, class wp_7, class wp_8,
+               class wp_9)
+WP_KERNEL_WITH(10, WP_TYPES(wp_1, wp_2, wp_3, wp_4, wp_5, wp_6, wp_7, wp_8, wp_9, wp_10),
+               class wp_1, class wp_2, class wp_3, class wp_4, class wp_5, class wp_6, class wp_7,
+               class wp_8, class wp_9, class wp_10)
 #undef WP_KERNEL_WITH
 /* The type of a kernel with parameters of the arguments' types, without references and const. */
 template <class... Arguments> void (*wp_kernel_taking(Arguments...))(Arguments...);

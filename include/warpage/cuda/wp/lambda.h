@@ -27,32 +27,33 @@ template <class T> T &&value();
 /* Of two functions of the same arguments, clang prefers a __device__ one to a __host__ __device__
  * one on the device side, and the latter on the host side; two of the latter are ambiguous. */
 struct none {};
-template <class... A> struct rival {
-    __host__ __device__ none operator()(A..., none = none()) const;
-    __host__ __device__ none operator()(A..., none = none());
+template <class... Rest> struct rival {
+    __host__ __device__ none operator()(Rest..., none = none()) const;
+    __host__ __device__ none operator()(Rest..., none = none());
 };
-template <class T, class... A> struct beside : T, rival<A...> {
+template <class T, class... Rest> struct beside : T, rival<Rest...> {
     using T::operator();
-    using rival<A...>::operator();
+    using rival<Rest...>::operator();
 };
 
 /* Whether host code can call it: beside a __host__ __device__ rival it is ambiguous then.
  * Generic lambdas, which have no single call operator, count as callable. */
-template <class T, class M> struct host_calls {
+template <class T, class Call> struct host_calls {
     static constexpr bool answer = true;
 };
-template <class T, class Self, class... A> struct host_call {
-    template <class U> static char ask(decltype(value<U>().operator()(value<A>()...)) *);
-    template <class U> static long ask(...);
-    template <class U, class V> struct same {
-        static constexpr bool answer = sizeof(ask<U>(nullptr)) == sizeof(V);
+template <class T, class Self, class... Rest> struct host_call {
+    template <class Other> static char ask(decltype(value<Other>().operator()(value<Rest>()...)) *);
+    template <class Other> static long ask(...);
+    template <class Other, class Last> struct same {
+        static constexpr bool answer = sizeof(ask<Other>(nullptr)) == sizeof(Last);
     };
     static constexpr bool answer = same<Self, long>::answer;
 };
-template <class T, class C, class R, class... A>
-struct host_calls<T, R (C::*)(A...) const> : host_call<T, const beside<T, A...> &, A...> {};
-template <class T, class C, class R, class... A>
-struct host_calls<T, R (C::*)(A...)> : host_call<T, beside<T, A...> &, A...> {};
+template <class T, class Class, class Result, class... Rest>
+struct host_calls<T, Result (Class::*)(Rest...) const>
+    : host_call<T, const beside<T, Rest...> &, Rest...> {};
+template <class T, class Class, class Result, class... Rest>
+struct host_calls<T, Result (Class::*)(Rest...)> : host_call<T, beside<T, Rest...> &, Rest...> {};
 
 template <class T, class = void> struct device_only {
     static constexpr bool answer = false;

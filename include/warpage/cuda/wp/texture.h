@@ -75,7 +75,8 @@ static __device__ __inline__ T wp_tex(unsigned long long texture, unsigned int k
 }
 
 /* A reference is passed by value as its handle, whatever its template arguments. */
-template <class R> static __device__ __inline__ unsigned long long wp_tex_handle(R reference) {
+template <class Reference>
+static __device__ __inline__ unsigned long long wp_tex_handle(Reference reference) {
     unsigned long long handle;
     __builtin_memcpy(&handle, &reference, sizeof(handle));
     return handle;
