@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What ptxas makes of a program's kernels: registers, spills and instructions, by architecture.
+"""What ptxas makes of a program's kernels: registers, spills, instructions and pairs, by architecture.
 
     bench/hardware/machine_code.py [--arch 60,75] SOURCE.cu [options of wpcc]
 
-Prints a line a kernel and architecture: registers of a thread, spilled bytes, instructions, and those before
-each exit (`?`: only of threads for which its predicate is true). A kernel without branches executes the instructions
-before its first exit in every warp. wpcc writes PTX for sm_70 and later; for earlier GPUs the PTX is relabelled, which
+Prints a line a kernel and architecture: registers of a thread, spilled bytes, instructions, how many of them issue
+together with the one before (before Volta), and those before each exit (`?`: only of threads for which its predicate is
+true); last, all kernels of an architecture together. A kernel without branches executes the instructions before its
+first exit in every warp. wpcc writes PTX for sm_70 and later; for earlier GPUs the PTX is relabelled, which
 ptxas accepts where a kernel uses nothing newer. ptxas: tools/ptxas.sh, or $WARPAGE_PTXAS; for
 sm_35 and sm_37 that of CUDA 11 (tools/ptxas.sh 11).
 """
@@ -32,21 +33,26 @@ def sections(elf):
 
 
 def instructions(code, arch):
-    """(operation, predicate) of each instruction: EXIT, NOP, BRA or nothing; predicate 7 is none."""
+    """(operation, predicate, pair) of each instruction: EXIT, NOP, BRA or nothing; predicate 7 is none; whether it issues
+    together with the next one, which a part of the word of control bits before it says."""
     if arch >= 70:  # 128 bits, control included
         names = {0x94D: "EXIT", 0x918: "NOP", 0x947: "BRA"}
         for (word,) in struct.iter_unpack("<Q8x", code):
-            yield names.get(word & 0xFFF, ""), word >> 12 & 15
+            yield names.get(word & 0xFFF, ""), word >> 12 & 15, False
     elif arch < 50:  # Kepler: a control word before seven of 64 bits
         names = {(0, 0x1800): "EXIT", (2, 0x8580): "NOP", (0, 0x1200): "BRA"}
         for i, (word,) in enumerate(struct.iter_unpack("<Q", code)):
             if i % 8:
-                yield names.get((word & 3, word >> 48 & 0xFF80), ""), word >> 18 & 15
+                yield names.get((word & 3, word >> 48 & 0xFF80), ""), word >> 18 & 15, control >> 8 * (i % 8) - 6 & 255 == 4
+            else:
+                control = word
     else:  # Maxwell, Pascal: a control word before three of 64 bits
         names = {0xE30: "EXIT", 0x50B: "NOP", 0xE24: "BRA"}
         for i, (word,) in enumerate(struct.iter_unpack("<Q", code)):
             if i % 4:
-                yield names.get(word >> 52, ""), word >> 16 & 15
+                yield names.get(word >> 52, ""), word >> 16 & 15, control >> 21 * (i % 4 - 1) & 15 == 0
+            else:
+                control = word
 
 
 def measure(ptx, arch, ptxas, folder):
@@ -64,6 +70,7 @@ def measure(ptx, arch, ptxas, folder):
         facts[part.split("'")[0]] = int(used[1]), int(spills[1]) if spills else 0
     with open(cubin, "rb") as file:
         elf = file.read()
+    total = total_pairs = 0
     for name, code in sections(elf):
         kernel = name.removeprefix(".text.")
         if kernel not in facts or kernel == name:
@@ -71,8 +78,11 @@ def measure(ptx, arch, ptxas, folder):
         found = list(instructions(code, arch))
         while found and found[-1][0] in ("NOP", "BRA"):  # padding behind the last exit
             found.pop()
-        exits = [f"{i + 1}{'' if p == 7 else '?'}" for i, (op, p) in enumerate(found) if op == "EXIT"]
-        print(f"{kernel:44} sm_{arch:<3} {facts[kernel][0]:9} {facts[kernel][1]:6} {len(found):12}  {' '.join(exits)}")
+        exits = [f"{i + 1}{'' if p == 7 else '?'}" for i, (op, p, _) in enumerate(found) if op == "EXIT"]
+        pairs = sum(pair for _, _, pair in found)
+        total, total_pairs = total + len(found), total_pairs + pairs
+        print(f"{kernel:44} sm_{arch:<3} {facts[kernel][0]:9} {facts[kernel][1]:6} {len(found):12} {pairs:6}  {' '.join(exits)}")
+    print(f"{'all':44} sm_{arch:<3} {'':9} {'':6} {total:12} {total_pairs:6}")
 
 
 def main(arguments):
@@ -91,7 +101,7 @@ def main(arguments):
         subprocess.run([wpcc, "-w", "-ptx", *arguments, "-o", file], check=True)
         with open(file) as ptx:
             text = ptx.read()
-        print(f"{'kernel':44} GPU    registers spills instructions  exits")
+        print(f"{'kernel':44} GPU    registers spills instructions  pairs  exits")
         for arch in archs:
             measure(text, arch, ptxas, folder)
 
