@@ -129,6 +129,30 @@ static void classes_in_different_pipes_work_beside_each_other(void **state) {
     }
 }
 
+/* A scheduler of width 2 issues at most every second instruction beside the one before; eight warps
+ * share its slots. Machine code would say itself which do: the steps here are of an estimate. */
+static void some_instructions_of_an_estimate_issue_in_pairs(void **state) {
+    (void)state;
+    static const struct {
+        const char *width, *pairs;
+        uint64_t expected_ns;
+    } cases[] = {
+        {"sm.issue_width=1", "sm.pairs=100%", 8000}, {"sm.issue_width=2", "sm.pairs=100%", 4000},
+        {"sm.issue_width=2", "sm.pairs=50%", 4000},  {"sm.issue_width=2", "sm.pairs=20%", 6400},
+        {"sm.issue_width=2", "sm.pairs=0%", 8000},
+    };
+    const script_stop free_ones[] = {{FREE, ALL}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        rig r;
+        RIG_OPEN(&r, ONE_SM, "class.fp32.lanes=256", "class.fp32.pipe=fma", cases[i].width,
+                 cases[i].pairs, );
+        script *s = new_script(free_ones, 1, 1, 32);
+        assert_u64(script_run(&r, s), cases[i].expected_ns * WP_PS_PER_NS);
+        free(s);
+        rig_close(&r);
+    }
+}
+
 /* From the first one on, 1000 instructions take a warp 500 turns of all that go on; where those are
  * few it is the scheduler's slots that count. The second half of 8 warps has its first one 1000
  * slots later. */
@@ -613,6 +637,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_takes_its_latency_and_free_instructions_their_slots),
         cmocka_unit_test(classes_in_different_pipes_work_beside_each_other),
+        cmocka_unit_test(some_instructions_of_an_estimate_issue_in_pairs),
         cmocka_unit_test(instructions_are_fetched_for_one_warp_at_a_time),
         cmocka_unit_test(sms_begin_one_after_the_other),
         cmocka_unit_test(a_kernel_takes_its_overhead_and_starts_ctas_in_turn),

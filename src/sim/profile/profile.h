@@ -232,6 +232,8 @@ typedef struct wpi_profile {
     uint32_t register_granule; /* registers are allocated to a warp in multiples of it */
     uint32_t schedulers;
     uint32_t issue_width; /* of a scheduler, instructions a cycle */
+    uint32_t
+        pairs_percent;    /* of an estimate's instructions, those that issue with the one before */
     uint32_t code;        /* wpi_code_source: whose instructions are counted */
     bool has_pipes;       /* classes work beside each other */
     uint32_t fetch_width; /* of the SM, for one warp at a time; 0: no limit */

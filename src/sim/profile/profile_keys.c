@@ -60,6 +60,9 @@ const wpi_key wpi_keys[] = {
     {"sm.schedulers", WPI_KEY_NUMBER, "4", 1, 64, AT(schedulers), NULL, "warp schedulers of an SM"},
     {"sm.issue_width", WPI_KEY_NUMBER, "1", 1, 16, AT(issue_width), NULL,
      "instructions that a scheduler issues per cycle"},
+    {"sm.pairs", WPI_KEY_PERCENT, "100%", 0, 100, AT(pairs_percent), NULL,
+     "share of an estimate's instructions that issue together with the one before, where "
+     "sm.issue_width allows as many; machine code says itself which do"},
     {"sm.code", WPI_KEY_CHOICE, "estimate", 0, 0, AT(code), "estimate ptxas",
      "instructions and registers of kernels: an estimate from the compiler's intermediate code, or "
      "those of the machine code that ptxas makes for gpu.capability"},

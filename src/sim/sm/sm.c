@@ -341,11 +341,19 @@ void wpi_sm_end_ctas(wpi_sm *sm) {
 
 /* ---- the SM ---- */
 
+/* For how long an instruction of an estimate occupies its scheduler, on average: less than a cycle
+ * where some issue together. */
+static wpi_time_ps issue_ps_of(const wpi_profile *profile) {
+    const wpi_time_ps least_ps = profile->cycle_ps / profile->issue_width;
+    const wpi_time_ps paired_ps = profile->cycle_ps * (100 - profile->pairs_percent) / 100;
+    return paired_ps > least_ps ? paired_ps : least_ps;
+}
+
 /* A warp instruction of class `c` on one scheduler, which has its share of the SM's units. Without
  * a pipe they are part of its issue. */
 static void set_costs(wpi_sm *sm, const wpi_profile *profile, uint32_t c) {
     const wpi_class_profile *class = &profile->classes[c];
-    const wpi_time_ps issue_ps = profile->cycle_ps / profile->issue_width;
+    const wpi_time_ps issue_ps = issue_ps_of(profile);
     const wpi_time_ps units_ps = profile->cycle_ps * WPI_LANES * profile->schedulers / class->lanes;
     const bool has_pipe = profile->has_pipes && class->pipe != WPI_PIPE_ISSUE;
     sm->slot_ps[c] = has_pipe || issue_ps > units_ps ? issue_ps : units_ps;
