@@ -527,6 +527,37 @@ static void lanes_that_read_several_words_of_constant_memory_take_turns(void **s
     assert_u64(constant_ns(4, 8), 2 * 10 * 2 * 32 + 20);
 }
 
+/* One warp a scheduler loads from shared memory ten times, words that are `stride` apart in
+ * neighbouring lanes: with 16 bytes four of each eighth bank. */
+static uint64_t shared_ns(uint64_t stride, uint32_t warps, const char *turn) {
+    const script_stop path[] = {{LOAD, ALL}};
+    const wp_trace_site shared_sites[] = {
+        {.access = WP_TRACE_LOAD, .space = WP_TRACE_SHARED, .size_bytes = 4}, sites[1]};
+    wp_trace_tables shared_tables = tables;
+    shared_tables.sites = shared_sites;
+    rig r;
+    RIG_OPEN(&r, ONE_SM, "shared.banks=32", "shared.bank_bytes=4B", "shared.latency=20cycles",
+             turn, );
+    script *s = new_script(path, 1, 1, warps);
+    s->source.tables = &shared_tables;
+    s->repeats = 10;
+    s->stride = stride;
+    const wpi_time_ps time = script_run(&r, s);
+    free(s);
+    rig_close(&r);
+    return time / WP_PS_PER_NS;
+}
+
+/* A warp waits from turn to turn, while the banks are free for others: a second warp comes behind
+ * the four cycles of the first one's turns, not behind its wait. */
+static void lanes_that_want_several_words_of_a_bank_take_turns(void **state) {
+    (void)state;
+    assert_u64(shared_ns(4, 1, "shared.turn=5cycles"), 10 * (1 + 20));
+    assert_u64(shared_ns(16, 1, "shared.turn=1cycle"), 10 * (3 + 1 + 20));
+    assert_u64(shared_ns(16, 1, "shared.turn=5cycles"), 10 * (3 * 5 + 1 + 20));
+    assert_u64(shared_ns(16, 2, "shared.turn=5cycles"), 10 * (3 * 5 + 1 + 20) + 4);
+}
+
 /* ---- CTAs that wait for grids ---- */
 
 /* CTAs of one warp that wait once for a grid each. */
@@ -650,6 +681,7 @@ int main(void) {
         cmocka_unit_test(stores_do_not_pile_up),
         cmocka_unit_test(a_cold_l2_keeps_nothing_of_the_kernel_before),
         cmocka_unit_test(lanes_that_read_several_words_of_constant_memory_take_turns),
+        cmocka_unit_test(lanes_that_want_several_words_of_a_bank_take_turns),
         cmocka_unit_test(l1_has_what_shared_memory_leaves),
         cmocka_unit_test(ctas_that_wait_for_grids_make_room_for_them_and_pay_for_their_state),
         cmocka_unit_test(a_launch_that_prefers_l1_has_more_of_it_and_less_shared_memory),

@@ -244,7 +244,7 @@ typedef struct wpi_profile {
     /* Shared memory. */
     uint32_t shared_banks;
     uint64_t shared_bank_bytes;
-    uint32_t shared_latency_cycles;
+    uint32_t shared_latency_cycles, shared_turn_cycles;
     uint32_t cluster_latency_cycles, cluster_bytes_per_cycle; /* between SMs of a cluster */
 
     /* Global memory. */

@@ -98,6 +98,9 @@ const wpi_key wpi_keys[] = {
      "width of a bank: 4B or 8B"},
     {"shared.latency", WPI_KEY_CYCLES, "24cycles", 1, 100000, AT(shared_latency_cycles), NULL,
      "latency of an access without bank conflicts"},
+    {"shared.turn", WPI_KEY_CYCLES, "1cycle", 1, 100000, AT(shared_turn_cycles), NULL,
+     "cycles from one turn of an access to its next, where lanes want different words of a bank; other "
+     "warps may use the banks after one cycle"},
 
     {"cluster.latency", WPI_KEY_CYCLES, "180cycles", 1, 100000, AT(cluster_latency_cycles), NULL,
      "latency of an access to the shared memory of another SM of the cluster; and of its barrier, "

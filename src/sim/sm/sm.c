@@ -382,6 +382,7 @@ wp_status wpi_sm_create(const wpi_profile *profile, uint32_t number, wpi_engine 
     sm->shared = (wpi_shared){profile->shared_banks, (uint32_t)profile->shared_bank_bytes};
     sm->cluster_latency_ps = profile->cluster_latency_cycles * sm->cycle_ps;
     sm->shared_latency_ps = profile->shared_latency_cycles * sm->cycle_ps;
+    sm->shared_turn_ps = profile->shared_turn_cycles * sm->cycle_ps;
     sm->schedulers = wpi_calloc(sm->scheduler_count, sizeof *sm->schedulers);
     wpi_warp_run *warps = wpi_calloc(profile->warps, sizeof *warps);
     sm->warp_memory = warps;

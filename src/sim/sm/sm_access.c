@@ -85,11 +85,15 @@ static void access_shared(wpi_warp_run *warp, uint32_t number, const wp_trace_si
     numbers->shared_conflict_cycles += cycles - 1;
     wpi_line_add(counts_of(warp, number), WP_RUN_LINE_SHARED_ACCESSES, 1);
     wpi_line_add(counts_of(warp, number), WP_RUN_LINE_CONFLICT_CYCLES, cycles - 1);
-    const wpi_time_ps start = sm->shared_free_at > now ? sm->shared_free_at : now;
+    /* The banks are free for others between its turns; its next access comes behind its last one.
+     */
+    wpi_time_ps start = sm->shared_free_at > now ? sm->shared_free_at : now;
     sm->shared_free_at = start + cycles * sm->cycle_ps;
+    if (warp->shared_free_at > start) start = warp->shared_free_at;
+    warp->shared_free_at = start + (cycles - 1) * sm->shared_turn_ps + sm->cycle_ps;
     if (has_result(site)) {
-        wpi_engine_at(sm->engine, sm->shared_free_at + sm->shared_latency_ps, shared_answered, warp,
-                      number);
+        wpi_engine_at(sm->engine, warp->shared_free_at + sm->shared_latency_ps, shared_answered,
+                      warp, number);
     }
 }
 

@@ -71,6 +71,7 @@ struct wpi_warp_run {
     uint32_t cluster_arrived;       /* lanes that have arrived there in the current phase */
     uint32_t exited;                /* lanes that have returned */
     uint32_t waits_for;             /* site, in state WAITS */
+    wpi_time_ps shared_free_at;     /* when its last turn in shared memory ends */
     uint32_t score_count;
     wpi_score scores[WPI_SCOREBOARD_SITES];
     wpi_time_ps start_ps;
@@ -125,7 +126,7 @@ struct wpi_sm {
     uint32_t scheduler_count;
     const wpi_scheduler_ops *policy;
     wpi_shared shared;
-    wpi_time_ps shared_latency_ps;
+    wpi_time_ps shared_latency_ps, shared_turn_ps;
     uint32_t threads_used, ctas_used, warps_used;
     uint64_t shared_bytes_used, registers_used;
     uint64_t warp_ages;
