@@ -33,39 +33,37 @@ def main():
     options = parser.parse_args()
     warpage = os.path.join(options.build, "bin", "warpage")
 
-    recorded, command_of = {}, {}
-    for command in ("reproduce", "study"):
-        listed = claims(warpage, command, "--list")
-        recorded.update(listed)
-        command_of.update({figure: command for figure, _ in listed})
-    figures = sorted(command_of)
+    # A figure and a study may have the same name: its other values.
+    recorded = {command: claims(warpage, command, "--list") for command in ("reproduce", "study")}
+    figures = sorted({(figure, command) for command, of in recorded.items() for figure, _ in of})
     if options.figures:
         unknown = [w for w in options.figures
-                   if not any(f == w or f.startswith(w + "/") for f in figures)]
+                   if not any(f == w or f.startswith(w + "/") for f, _ in figures)]
         if unknown:
             sys.exit(f"check-recorded: no recorded figure is called {unknown[0]}; "
                      f"`warpage reproduce --list` and `warpage study --list` show them all")
-        figures = [f for f in figures
+        figures = [(f, command) for f, command in figures
                    if any(f == w or f.startswith(w + "/") for w in options.figures)]
 
     kept, changed_count = {}, 0
-    for figure in figures:
+    for figure, command in figures:
         start = time.monotonic()
-        before = {name: value for (of, name), value in recorded.items() if of == figure}
+        before = {name: value for (of, name), value in recorded[command].items() if of == figure}
+        shown = figure if command == "reproduce" else f"{figure} (study)"
         try:
-            now = {name: value for (_, name), value in claims(warpage, command_of[figure], figure).items()}
+            now = {name: value for (_, name), value in claims(warpage, command, figure).items()}
         except subprocess.CalledProcessError as failed:
-            print(f"{figure}: failed: {failed.stderr.strip()}", flush=True)
+            print(f"{shown}: failed: {failed.stderr.strip()}", flush=True)
             changed_count += 1
             continue
         changed = [name for name in before if now.get(name) != before[name]]
         changed += [name for name in now if name not in before]
-        print(f"{figure}: {len(now) - len(changed)} of {len(now)} as recorded "
+        print(f"{shown}: {len(now) - len(changed)} of {len(now)} as recorded "
               f"({time.monotonic() - start:.0f} s)", flush=True)
         for name in changed:
             print(f"    {name}: {now.get(name)}, recorded {before.get(name)}", flush=True)
         changed_count += len(changed)
-        kept[figure] = now
+        kept[shown] = now
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(kept, file, indent=1)
