@@ -13,12 +13,11 @@
 #include "compiler/source/asm_syntax.h"
 #include "compiler/source/builtin_names.h"
 #include "compiler/source/builtin_variables.h"
-#include "compiler/source/device_bodies.h"
 #include "compiler/source/device_launches.h"
+#include "compiler/source/device_only.h"
 #include "compiler/source/launch_syntax.h"
 #include "compiler/source/macro_pragmas.h"
 #include "compiler/source/misplaced_attributes.h"
-#include "compiler/source/missing_side.h"
 #include "compiler/source/overlay_file.h"
 #include "compiler/source/shared_objects.h"
 #include "compiler/source/specialisation.h"
@@ -111,7 +110,7 @@ static const correction corrections[] = {
     {": error: invalid % escape in inline assembly string", NULL, AT_ERROR, escape_file},
     {": error: no matching ",
      ": note: candidate constructor not viable: call to __device__ function from __host__ function",
-     AT_LAST_NOTE, wpi_missing_side_insert},
+     AT_LAST_NOTE, wpi_device_constructor_share},
     {": error: no viable conversion from returned value of type 'const __cuda_builtin_", NULL,
      AT_ERROR, wpi_builtin_variable_convert},
     {": error: no matching function for call to '",

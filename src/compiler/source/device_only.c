@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compiler/source/device_bodies.h"
+#define _GNU_SOURCE /* memmem */
+#include "compiler/source/device_only.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -85,4 +86,11 @@ char *wpi_device_body_remove(const char *text, const char *at) {
         return wpi_text_take(&out);
     }
     return NULL;
+}
+
+char *wpi_device_constructor_share(const char *text, const char *at) {
+    static const char word[] = "template";
+    const bool has_templates = memmem(text, (size_t)(at - text), word, sizeof word - 1) != NULL;
+    if (!has_templates || (!isalpha((unsigned char)*at) && *at != '_')) return NULL;
+    return wpi_format("%.*s__host__ %s", (int)(at - text), text, at);
 }
