@@ -167,6 +167,48 @@ static void check_apply(int order, int rows)
         CHECK_EQ(vectors[i], expected[i]);
 }
 
+/* Each warp gathers the odd numbers of a few rows in a buffer of its own, where a vote has them go, and leaves the
+ * buffer's words each by a lane, as coders of bits do. */
+__global__ void gather(const int *in, int rows, int warps, int *out, int *counts)
+{
+    __shared__ int buffer[4][128];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, index = blockIdx.x * 4 + warp;
+    if (index >= warps)
+        return;
+    int count = 0;
+    for (int row = 0; row < rows; row++) {
+        const int value = in[(index * rows + row) * 32 + lane];
+        const unsigned odd = __ballot_sync(0xffffffff, value & 1);
+        if (value & 1)
+            buffer[warp][count + __popc(odd & (1u << lane) - 1)] = value;
+        count += __popc(odd);
+    }
+    for (int first = 0; first < count; first += 32)
+        out[index * 128 + first + lane] = buffer[warp][first + lane];
+    if (lane == 0)
+        counts[index] = count;
+}
+
+static void check_gather(void)
+{
+    const int rows = 3, warps = 7;
+    int *in = check_managed<int>(warps * rows * 32), *out = check_managed<int>(warps * 128);
+    int *counts = check_managed<int>(warps);
+    for (int i = 0; i < warps * rows * 32; i++)
+        in[i] = (i * 37 + 11) % 101;
+    gather<<<2, 128>>>(in, rows, warps, out, counts);
+    KERNEL_OK();
+    for (int w = 0; w < warps; w++) {
+        int count = 0;
+        for (int i = 0; i < rows * 32; i++)
+            if (in[w * rows * 32 + i] & 1) {
+                CHECK_EQ(out[w * 128 + count], in[w * rows * 32 + i]);
+                count++;
+            }
+        CHECK_EQ(counts[w], count);
+    }
+}
+
 int main(void)
 {
     int *in = check_managed<int>(BLOCKS * 256), *out = check_managed<int>(BLOCKS * 256);
@@ -242,5 +284,6 @@ int main(void)
     }
     check_apply(8, 8);
     check_apply(16, 4);
+    check_gather();
     return check_done();
 }

@@ -126,6 +126,16 @@ static bool is_meeting(const wpi_thread_values *v, LLVMValueRef phi) {
     return true;
 }
 
+/* The node of the value that a loop's phi has in the first round; 0: it is no such phi. */
+static uint32_t add_start(wpi_thread_values *v, LLVMValueRef phi, int depth) {
+    const uint32_t block = wpi_map_index(&v->uniform.block_index, LLVMGetInstructionParent(phi));
+    for (unsigned n = 0; LLVMCountIncoming(phi) == 2 && n < 2; n++)
+        if (wpi_map_index(&v->uniform.block_index, LLVMGetIncomingBlock(phi, n)) < block &&
+            wpi_map_index(&v->uniform.block_index, LLVMGetIncomingBlock(phi, 1 - n)) >= block)
+            return add(v, LLVMGetIncomingValue(phi, n), depth + 1);
+    return 0;
+}
+
 static wpi_thread_node describe(wpi_thread_values *v, LLVMValueRef value, int depth) {
     wpi_thread_node n = {.kind = NODE_OPAQUE, .bits = bits_of(v, value)};
     bool is_expression = LLVMIsAConstantExpr(value) != NULL;
@@ -187,6 +197,7 @@ static wpi_thread_node describe(wpi_thread_values *v, LLVMValueRef value, int de
     case LLVMPHI:
         n.kind = NODE_MEETING;
         taken = is_meeting(v, value) ? LLVMCountIncoming(value) : 0;
+        n.start = taken ? 0 : add_start(v, value, depth);
         break;
     case LLVMGetElementPtr:
         n.kind = NODE_COPY;
@@ -512,4 +523,40 @@ void wpi_thread_values_evaluate(wpi_thread_values *v, wpi_block_shape shape, uin
         allocate(n, false);
         n->number[0] = 0;
     }
+}
+
+/* ---- summands ---- */
+
+static bool differs_in_warp(const wpi_thread_node *n, uint32_t threads) {
+    for (uint32_t t = 0; n->varies && t < threads; t++)
+        if (n->number[t] != n->number[t - t % WP_WARP_LANES]) return true;
+    return false;
+}
+
+/* How many of the node's first operands are summands, or factors beside a number. */
+static uint32_t summand_count(const wpi_thread_values *v, const wpi_thread_node *n) {
+    const bool has_numbers =
+        n->operand_count == 2 && wpi_thread_node_is_number(&v->nodes[n->operands[1]]);
+    switch (n->kind) {
+    case NODE_COPY:
+    case NODE_CAST: return 1;
+    case NODE_SCALED: return 2;
+    case NODE_BINARY:
+        if (n->detail == LLVMAdd || n->detail == LLVMSub || n->detail == LLVMOr) return 2;
+        return (n->detail == LLVMMul || n->detail == LLVMShl) && has_numbers ? 1 : 0;
+    default: return 0;
+    }
+}
+
+bool wpi_thread_node_has_lane(const wpi_thread_values *v, uint32_t node, uint32_t threads,
+                              bool *is_data) {
+    const wpi_thread_node *n = &v->nodes[node];
+    if (wpi_thread_node_is_number(n)) return differs_in_warp(n, threads);
+    if (n->start != 0 && wpi_thread_node_has_lane(v, n->start, threads, is_data)) return true;
+    const uint32_t summands = summand_count(v, n);
+    if (summands == 0) *is_data |= !n->is_uniform;
+    bool found = false;
+    for (uint32_t o = 0; o < summands; o++)
+        found |= wpi_thread_node_has_lane(v, n->operands[o], threads, is_data);
+    return found;
 }

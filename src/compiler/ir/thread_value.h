@@ -34,6 +34,7 @@ typedef struct wpi_thread_node {
     uint32_t bits_in; /* of a cast: the operand's */
     int64_t constant; /* or the scale of the second operand */
     uint32_t operands[3], operand_count;
+    uint32_t start; /* of a value that a loop counts on: the node it starts as; else 0 */
     bool is_uniform;
     bool is_known;
     bool varies; /* number has an entry per thread, not one for all */
@@ -67,6 +68,10 @@ bool wpi_thread_node_is_alike(const wpi_thread_node *a, const wpi_thread_node *b
 static inline int64_t wpi_thread_node_at(const wpi_thread_node *node, uint32_t thread) {
     return node->number[node->varies ? thread : 0];
 }
+/** Whether a summand of the node, as evaluated, is a number that differs between lanes of a warp.
+ * Sets *is_data if another summand is no number, and not the same for all threads. */
+bool wpi_thread_node_has_lane(const wpi_thread_values *v, uint32_t node, uint32_t threads,
+                              bool *is_data);
 /** Whether the node is an unknown that an instruction redefines each time it runs. */
 bool wpi_thread_node_is_redefined(const wpi_thread_node *node);
 

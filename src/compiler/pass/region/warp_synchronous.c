@@ -24,9 +24,10 @@
  * Guards that dominate an access (`if (t < 16)`) limit its threads if they evaluate to numbers;
  * otherwise all threads count as active.
  *
- * A kernel without a block barrier in which all threads load a word that one of them stored before,
- * without a barrier or warp operation on the path, is right for blocks of one warp only, whatever
- * its indices are: there every pair of accesses to one variable counts as clashing. */
+ * A kernel without a block barrier is right only if lanes of a warp run in step, whatever its
+ * indices are, in which on a path without a barrier or warp operation all threads load a word after
+ * each stored its own; or lanes load their own words after storing where data say, or the other way
+ * round. There every pair of accesses to one variable counts as clashing. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -64,8 +65,9 @@ typedef struct access {
     uint32_t block, place; /* its event */
     guard *guards;
     uint32_t guard_count;
-    uint32_t value_count; /* nodes up to here are needed for its address and its guards */
-    uint32_t *unknowns;   /* nodes in its address that a repetition redefines */
+    uint32_t value_count;        /* nodes up to here are needed for its address and its guards */
+    bool has_lane, is_data_only; /* what decides the place among the lanes of a warp */
+    uint32_t *unknowns;          /* nodes in its address that a repetition redefines */
     uint32_t unknown_count;
     bool *meets_block,
         *meets_warp; /* [access_count]: reached without a barrier; … or warp operation */
@@ -98,7 +100,7 @@ typedef struct search {
     access *accesses;
     uint32_t access_count, pair_count;
     bool has_block_barrier;
-    bool is_one_warp; /* its addresses need not be comparable: paths go on where they change */
+    bool is_in_step; /* its addresses need not be comparable: paths go on where they change */
     wpi_thread_touches touches;
 } search;
 
@@ -284,7 +286,7 @@ static bool pass_block(const search *s, const access *from, uint32_t b, uint32_t
     for (uint32_t e = first; e < s->events[b].count; e++) {
         const event *at = &s->events[b].items[e];
         if (at->kind == EVENT_BARRIER || (at->kind == EVENT_WARP && warp_ends)) return false;
-        if (at->kind == EVENT_DEFINITION && !s->is_one_warp && is_unknown_of(from, at->index))
+        if (at->kind == EVENT_DEFINITION && !s->is_in_step && is_unknown_of(from, at->index))
             return false;
         if (at->kind != EVENT_ACCESS) continue;
         if (warp_ends && s->accesses[at->index].has_step) return false;
@@ -348,10 +350,28 @@ static bool find_pairs(search *s) {
     return warp_pairs > 0;
 }
 
-/* ---- kernels of one warp ---- */
+/* ---- kernels whose warps run in step ---- */
 
 static bool is_one_variable(const access *a, const access *b) {
     return wpi_pointer_base(a->pointer) == wpi_pointer_base(b->pointer);
+}
+
+/* Whether lanes load what other lanes stored: each its own of what went where the data say, or the
+ * other way round. */
+static bool is_scattered(const access *store, const access *load) {
+    return store->is_store && !load->is_store && is_one_variable(store, load) &&
+           ((store->is_data_only && load->has_lane) || (store->has_lane && load->is_data_only));
+}
+
+static void find_lanes(search *s) {
+    const wpi_block_shape shape = {2 * WP_WARP_LANES, 1, 1};
+    wpi_thread_values_evaluate(&s->values, shape, 0, s->values.count);
+    for (uint32_t n = 0; n < s->access_count; n++) {
+        access *a = &s->accesses[n];
+        bool is_data = false;
+        a->has_lane = wpi_thread_node_has_lane(&s->values, a->address, shape.x, &is_data);
+        a->is_data_only = is_data && !a->has_lane;
+    }
 }
 
 /* Whether all threads load one word of a variable in which each thread stored its own. */
@@ -369,19 +389,22 @@ static bool may_clash(const access *a, const access *b) {
     return a->address != b->address || !has_same_guards(a, b) || a->unknown_count > 0;
 }
 
-/* Marks the pairs of a kernel that relies on its blocks being one warp; false: it does not. */
-static bool note_one_warp(search *s) {
-    for (uint32_t n = 0; n < s->access_count && !s->has_block_barrier; n++)
-        for (uint32_t m = 0; m < s->access_count; m++)
-            s->is_one_warp |=
-                s->accesses[n].meets_warp[m] && is_shared_out(s, &s->accesses[n], &s->accesses[m]);
-    for (uint32_t n = 0; n < s->access_count && s->is_one_warp; n++) {
+/* Marks the pairs of a kernel that relies on its warps running in step; false: it does not. */
+static bool note_in_step(search *s) {
+    if (s->has_block_barrier) return false;
+    find_lanes(s);
+    for (uint32_t n = 0; n < s->access_count; n++)
+        for (uint32_t m = 0; m < s->access_count; m++) {
+            const access *a = &s->accesses[n], *b = &s->accesses[m];
+            s->is_in_step |= a->meets_warp[m] && (is_shared_out(s, a, b) || is_scattered(a, b));
+        }
+    for (uint32_t n = 0; n < s->access_count && s->is_in_step; n++) {
         access *a = &s->accesses[n];
         walk(s, a, true, a->meets_warp);
         for (uint32_t m = 0; m < s->access_count; m++)
             a->clashes[m] = a->meets_warp[m] && may_clash(a, &s->accesses[m]);
     }
-    return s->is_one_warp;
+    return s->is_in_step;
 }
 
 /* ---- one shape ---- */
@@ -565,7 +588,7 @@ static void part_lanes(wpi_compile *c, const wpi_kernel_ir *kernel) {
     wpi_loops_init(&s.flow, kernel->function);
     if (find_accesses(&s)) {
         find_events(&s);
-        if (find_pairs(&s) && (note_one_warp(&s) || try_shapes(&s))) place_steps(&s);
+        if (find_pairs(&s) && (note_in_step(&s) || try_shapes(&s))) place_steps(&s);
     }
     search_deinit(&s);
 }
