@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* alignas behind __shared__, which nvcc accepts: static, dynamic, on several lines, in templates, of types. */
+/* alignas and lists of attributes behind __shared__ and its like, which nvcc accepts: static, dynamic, on several lines,
+ * in templates, of types, of functions. */
 #include "check.h"
 
 enum { N = 64 };
@@ -42,6 +43,18 @@ __global__ void exchange(int *errors) {
 
 __device__ alignas(32) int variable[3];
 
+struct counted {
+    int count;
+    __device__ [[nodiscard]] bool is_empty() const { return count == 0; }
+    __host__ __device__
+    [[nodiscard, maybe_unused]] int twice() const { return 2 * count; }
+};
+
+__global__ void count(int *out) {
+    const counted c{(int)threadIdx.x};
+    out[threadIdx.x] = c.is_empty() ? -1 : c.twice();
+}
+
 template <typename T, int ALIGNMENT> static void check(void) {
     T *data;
     int *errors;
@@ -73,5 +86,10 @@ int main(void) {
     CUDA_OK(cudaFree(errors));
     CUDA_OK(cudaGetSymbolAddress(&address, variable));
     CHECK_EQ((size_t)address % 32, 0);
+    int *counts = check_managed<int>(32);
+    count<<<1, 32>>>(counts);
+    KERNEL_OK();
+    for (int i = 0; i < 32; i++)
+        CHECK_EQ(counts[i], i == 0 ? -1 : counted{i}.twice());
     return check_done();
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** `__shared__ alignas(16) float a[64];`, which nvcc accepts and clang refuses: alignas belongs in
- * front of a declaration. clang's error has its place (corrections.h). */
+/** `__shared__ alignas(16) float a[64];` and `__device__ [[nodiscard]] bool f()`, which nvcc
+ * accepts and clang refuses: these belong in front of a declaration. clang's error has its place
+ * (corrections.h). */
 #ifndef WP_COMPILER_MISPLACED_ATTRIBUTES_H
 #define WP_COMPILER_MISPLACED_ATTRIBUTES_H
 
-/** Moves the alignas at `at` in front of the words before it. The caller frees the result; NULL:
- * there is none, or no such word. */
+/** Moves the alignas or the list of attributes at `at` in front of the words before it. The caller
+ * frees the result; NULL: there is none, or no such word. */
 char *wpi_misplaced_attribute_change(const char *text, const char *at);
 
 #endif
