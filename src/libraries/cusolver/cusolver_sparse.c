@@ -224,26 +224,15 @@ static cusolverStatus_t find_order(cusolverSpHandle_t handle, int n, int count,
 }
 
 /* All are orders in which few places are filled; there is one method. */
-WP_API cusolverStatus_t cusolverSpXcsrsymrcmHost(cusolverSpHandle_t handle, int n, int nnzA,
-                                                 const cusparseMatDescr_t descrA,
-                                                 const int *csrRowPtrA, const int *csrColIndA,
-                                                 int *p) {
-    return find_order(handle, n, nnzA, descrA, csrRowPtrA, csrColIndA, p);
-}
-
-WP_API cusolverStatus_t cusolverSpXcsrsymmdqHost(cusolverSpHandle_t handle, int n, int nnzA,
-                                                 const cusparseMatDescr_t descrA,
-                                                 const int *csrRowPtrA, const int *csrColIndA,
-                                                 int *p) {
-    return find_order(handle, n, nnzA, descrA, csrRowPtrA, csrColIndA, p);
-}
-
-WP_API cusolverStatus_t cusolverSpXcsrsymamdHost(cusolverSpHandle_t handle, int n, int nnzA,
-                                                 const cusparseMatDescr_t descrA,
-                                                 const int *csrRowPtrA, const int *csrColIndA,
-                                                 int *p) {
-    return find_order(handle, n, nnzA, descrA, csrRowPtrA, csrColIndA, p);
-}
+#define ORDER(name)                                                                                \
+    WP_API cusolverStatus_t cusolverSpX##name##Host(                                               \
+        cusolverSpHandle_t handle, int n, int nnzA, const cusparseMatDescr_t descrA,               \
+        const int *csrRowPtrA, const int *csrColIndA, int *p) {                                    \
+        return find_order(handle, n, nnzA, descrA, csrRowPtrA, csrColIndA, p);                     \
+    }
+ORDER(csrsymrcm)
+ORDER(csrsymmdq)
+ORDER(csrsymamd)
 
 WP_API cusolverStatus_t cusolverSpXcsrmetisndHost(cusolverSpHandle_t handle, int n, int nnzA,
                                                   const cusparseMatDescr_t descrA,

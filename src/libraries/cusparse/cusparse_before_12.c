@@ -37,24 +37,12 @@ static cusparseStatus_t sum_count(cusparseHandle_t handle, int m, int n,
     const wpi_sparse b =
         wpi_cusparse_rows(NULL, offsets_b, at_b, m, n, count_b, (int)descr_b->index_base);
     const wpi_indices to = {.data = offsets_c, .base = (int)descr_c->index_base};
-    long long *sizes, sum = 0;
+    long long *sizes;
     CUSPARSE_CUDA(cudaMalloc((void **)&sizes, sizeof *sizes * (size_t)(m + 1)));
     cudaError_t error = wpi_sparse_sum_sizes(handle->stream, &a, &b, sizes);
     if (error == cudaSuccess) error = wpi_sparse_scan(handle->stream, sizes, sizes, m);
     if (error == cudaSuccess) error = wpi_sparse_store(handle->stream, sizes, &to, m);
-    if (error == cudaSuccess)
-        error =
-            cudaMemcpyAsync(&sum, sizes + m, sizeof sum, cudaMemcpyDeviceToHost, handle->stream);
-    if (error == cudaSuccess) error = cudaStreamSynchronize(handle->stream);
-    const cudaError_t freed = cudaFree(sizes);
-    CUSPARSE_CUDA(error);
-    CUSPARSE_CUDA(freed);
-    const int result = (int)sum;
-    if (handle->pointer_mode == CUSPARSE_POINTER_MODE_DEVICE)
-        return wpi_cusparse_status(
-            cudaMemcpy(total, &result, sizeof result, cudaMemcpyHostToDevice));
-    *total = result;
-    return OK;
+    return wpi_cusparse_total(handle, error, sizes, m, total);
 }
 
 WP_API cusparseStatus_t cusparseXcsrgeam2Nnz(cusparseHandle_t handle, int m, int n,

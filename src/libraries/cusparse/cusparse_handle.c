@@ -217,3 +217,21 @@ cusparseStatus_t wpi_cusparse_pivot_find(cusparseHandle_t handle, const wpi_cusp
         *position = found;
     return found < 0 ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ZERO_PIVOT;
 }
+
+cusparseStatus_t wpi_cusparse_total(cusparseHandle_t handle, cudaError_t error, long long *sizes,
+                                    long long count, int *total) {
+    long long sum = 0;
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(&sum, sizes + count, sizeof sum, cudaMemcpyDeviceToHost,
+                                handle->stream);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(handle->stream);
+    const cudaError_t freed = cudaFree(sizes);
+    CUSPARSE_CUDA(error);
+    CUSPARSE_CUDA(freed);
+    const int result = (int)sum;
+    if (handle->pointer_mode == CUSPARSE_POINTER_MODE_DEVICE)
+        return wpi_cusparse_status(
+            cudaMemcpy(total, &result, sizeof result, cudaMemcpyHostToDevice));
+    *total = result;
+    return CUSPARSE_STATUS_SUCCESS;
+}

@@ -85,6 +85,11 @@ size_t wpi_cusparse_bytes(wpi_blas_type type);
 /** A factor of the type; by value in pointer mode HOST. */
 wpi_scalar wpi_cusparse_scalar(cusparseHandle_t handle, wpi_blas_type type, const void *value);
 
+/** Behind a scan of `sizes`, whose launches returned `error`: sizes[count] as the program's number
+ * of entries, on the host or the device. Frees the sizes. */
+cusparseStatus_t wpi_cusparse_total(cusparseHandle_t handle, cudaError_t error, long long *sizes,
+                                    long long count, int *total);
+
 /** A matrix as the kernels take it, after an operation. */
 wpi_sparse wpi_cusparse_matrix(const struct cusparseSpMatDescr *m, cusparseOperation_t op);
 /** … by rows of `m` x `n`, of the older calls. */

@@ -30,20 +30,7 @@ static cusparseStatus_t count(cusparseHandle_t handle, wpi_blas_type type,
     if (error == cudaSuccess && count > 0)
         error = wpi_sparse_store(handle->stream, sizes, &to, count - 1);
     if (error == cudaSuccess) error = wpi_sparse_scan(handle->stream, sizes, sizes, count);
-    long long sum = 0;
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(&sum, sizes + count, sizeof sum, cudaMemcpyDeviceToHost,
-                                handle->stream);
-    if (error == cudaSuccess) error = cudaStreamSynchronize(handle->stream);
-    const cudaError_t freed = cudaFree(sizes);
-    CUSPARSE_CUDA(error);
-    CUSPARSE_CUDA(freed);
-    const int result = (int)sum;
-    if (handle->pointer_mode == CUSPARSE_POINTER_MODE_DEVICE)
-        return wpi_cusparse_status(
-            cudaMemcpy(total, &result, sizeof result, cudaMemcpyHostToDevice));
-    *total = result;
-    return OK;
+    return wpi_cusparse_total(handle, error, sizes, count, total);
 }
 
 /* ---- dense and CSR ---- */
