@@ -153,9 +153,10 @@ wp_status wpi_link_input_add(wpi_link_input *link, const void *data, size_t size
 wp_status wpi_link_input_complete(wpi_link_input *link, wp_error *err) {
     if (link->image != NULL) return WP_STATUS_OK;
     if (link->count == 0) return WP_FAIL(err, INVALID, "there is nothing to link");
-    if (strstr(wpi_text_string(&link->ptx), ".extern .") != NULL) {
+    const char *text = wpi_text_string(&link->ptx);
+    if (strstr(text, ".extern .global ") != NULL || strstr(text, ".extern .const ") != NULL) {
         wpi_text settled = {0};
-        settle_variables(wpi_text_string(&link->ptx), &settled);
+        settle_variables(text, &settled);
         wpi_text_deinit(&link->ptx);
         link->ptx = settled;
     }
