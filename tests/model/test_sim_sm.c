@@ -493,18 +493,19 @@ static void a_cold_l2_keeps_nothing_of_the_kernel_before(void **state) {
     assert_u64(l2_hits_again("l2.cold=on", STORE), 0);
 }
 
-/* Four warps, one a scheduler, load from constant memory ten times, words that are `stride` apart
- * in neighbouring lanes. */
-static uint64_t constant_ns(uint64_t stride, uint32_t warps) {
+/* Warps, four of them one a scheduler, load from constant or shared memory ten times, words that
+ * are `stride` bytes apart in neighbouring lanes. */
+static uint64_t loads_ns(uint8_t space, uint64_t stride, uint32_t warps, const char *turn) {
     const script_stop path[] = {{LOAD, ALL}};
-    const wp_trace_site const_sites[] = {
-        {.access = WP_TRACE_LOAD, .space = WP_TRACE_CONST, .size_bytes = 4}, sites[1]};
-    wp_trace_tables const_tables = tables;
-    const_tables.sites = const_sites;
+    const wp_trace_site its_sites[] = {{.access = WP_TRACE_LOAD, .space = space, .size_bytes = 4},
+                                       sites[1]};
+    wp_trace_tables its_tables = tables;
+    its_tables.sites = its_sites;
     rig r;
-    RIG_OPEN(&r, ONE_SM, "class.constant.latency=20cycles", "class.constant.lanes=64", );
+    RIG_OPEN(&r, ONE_SM, "class.constant.latency=20cycles", "class.constant.lanes=64",
+             "shared.banks=32", "shared.bank_bytes=4B", "shared.latency=20cycles", turn, );
     script *s = new_script(path, 1, 1, warps);
-    s->source.tables = &const_tables;
+    s->source.tables = &its_tables;
     s->repeats = 10;
     s->stride = stride;
     const wpi_time_ps time = script_run(&r, s);
@@ -513,6 +514,10 @@ static uint64_t constant_ns(uint64_t stride, uint32_t warps) {
     free(s);
     rig_close(&r);
     return time / WP_PS_PER_NS;
+}
+
+static uint64_t constant_ns(uint64_t stride, uint32_t warps) {
+    return loads_ns(WP_TRACE_CONST, stride, warps, "shared.turn=1cycle");
 }
 
 /* "If a warp's threads read several words, the throughput decreases by their number": each turn of
@@ -527,29 +532,13 @@ static void lanes_that_read_several_words_of_constant_memory_take_turns(void **s
     assert_u64(constant_ns(4, 8), 2 * 10 * 2 * 32 + 20);
 }
 
-/* One warp a scheduler loads from shared memory ten times, words that are `stride` apart in
- * neighbouring lanes: with 16 bytes four of each eighth bank. */
 static uint64_t shared_ns(uint64_t stride, uint32_t warps, const char *turn) {
-    const script_stop path[] = {{LOAD, ALL}};
-    const wp_trace_site shared_sites[] = {
-        {.access = WP_TRACE_LOAD, .space = WP_TRACE_SHARED, .size_bytes = 4}, sites[1]};
-    wp_trace_tables shared_tables = tables;
-    shared_tables.sites = shared_sites;
-    rig r;
-    RIG_OPEN(&r, ONE_SM, "shared.banks=32", "shared.bank_bytes=4B", "shared.latency=20cycles",
-             turn, );
-    script *s = new_script(path, 1, 1, warps);
-    s->source.tables = &shared_tables;
-    s->repeats = 10;
-    s->stride = stride;
-    const wpi_time_ps time = script_run(&r, s);
-    free(s);
-    rig_close(&r);
-    return time / WP_PS_PER_NS;
+    return loads_ns(WP_TRACE_SHARED, stride, warps, turn);
 }
 
-/* A warp waits from turn to turn, while the banks are free for others: a second warp comes behind
- * the four cycles of the first one's turns, not behind its wait. */
+/* With 16 bytes between lanes four want words of each eighth bank. A warp waits from turn to turn,
+ * while the banks are free for others: a second one comes behind the four cycles of its turns, not
+ * behind its wait. */
 static void lanes_that_want_several_words_of_a_bank_take_turns(void **state) {
     (void)state;
     assert_u64(shared_ns(4, 1, "shared.turn=5cycles"), 10 * (1 + 20));
