@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                 from[at % n + (long long)(at / n) * v.ld];
         if (t == 0) failed = 0;
         __syncthreads();
-        for (int k = 0; k < n && failed == 0; k++) {
+        for (int k = 0; k < n; k++) {
             if (t == 0) {
                 int best = k;
                 double largest = -1;
