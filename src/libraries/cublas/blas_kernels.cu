@@ -13,50 +13,8 @@
 #define STORED T
 #define LOAD(x) (x)
 
-#define T float
-#define REAL float
-#define IS_COMPLEX 0
-#define NAME(x) x##_s
-#include "libraries/cublas/blas_element.h"
-#include "libraries/cublas/blas_operand.h"
-#include "libraries/cublas/blas_vector.h"
-#include "libraries/cublas/blas_matrix.h"
-#undef NAME
-#undef T
-#undef REAL
-
-#define T double
-#define REAL double
-#define NAME(x) x##_d
-#include "libraries/cublas/blas_element.h"
-#include "libraries/cublas/blas_operand.h"
-#include "libraries/cublas/blas_vector.h"
-#include "libraries/cublas/blas_matrix.h"
-#undef NAME
-#undef T
-#undef REAL
-#undef IS_COMPLEX
-
-#define IS_COMPLEX 1
-#define T float2
-#define REAL float
-#define NAME(x) x##_c
-#include "libraries/cublas/blas_element.h"
-#include "libraries/cublas/blas_operand.h"
-#include "libraries/cublas/blas_vector.h"
-#include "libraries/cublas/blas_matrix.h"
-#undef NAME
-#undef T
-#undef REAL
-
-#define T double2
-#define REAL double
-#define NAME(x) x##_z
-#include "libraries/cublas/blas_element.h"
-#include "libraries/cublas/blas_operand.h"
-#include "libraries/cublas/blas_vector.h"
-#include "libraries/cublas/blas_matrix.h"
-#undef NAME
+#define TEXT "libraries/cublas/blas_levels.h"
+#include "libraries/cublas/blas_types.h"
 
 #define LAUNCHES(x)                                                                                \
     {                                                                                              \

@@ -177,48 +177,14 @@ extern "C" cudaError_t wpi_sparse_identity(cudaStream_t stream, int *order, long
 
 /* ---- elements ---- */
 
-#define IS_COMPLEX 0
-#define T float
-#define REAL float
-#define NAME(x) x##_s
-#include "libraries/cublas/blas_element.h"
-#include "libraries/cusparse/sparse_element.h"
-#undef NAME
-#undef T
-#undef REAL
-
-#define T double
-#define REAL double
-#define NAME(x) x##_d
-#include "libraries/cublas/blas_element.h"
-#include "libraries/cusparse/sparse_element.h"
-#undef NAME
-#undef T
-#undef REAL
-#undef IS_COMPLEX
-
-#define IS_COMPLEX 1
-#define T float2
-#define REAL float
-#define NAME(x) x##_c
-#include "libraries/cublas/blas_element.h"
-#include "libraries/cusparse/sparse_element.h"
-#undef NAME
-#undef T
-#undef REAL
-
-#define T double2
-#define REAL double
-#define NAME(x) x##_z
-#include "libraries/cublas/blas_element.h"
-#include "libraries/cusparse/sparse_element.h"
-#undef NAME
+#define TEXT "libraries/cusparse/sparse_element.h"
+#include "libraries/cublas/blas_types.h"
 
 #define LAUNCHES(x)                                                                                \
     {                                                                                              \
         product_##x, solve_##x, sampled_##x, expand_##x, collect_##x, count_##x, gather_lines_##x, \
             spread_lines_##x, transpose_##x, axpby_##x, gather_##x, scatter_##x, dot_##x,          \
-            factor_##x, add_matrices_##x, pivot_##x, band_##x                                                                   \
+            factor_##x, add_matrices_##x, pivot_##x, band_##x                                      \
     }
 
 extern "C" const wpi_sparse_launches wpi_sparse_of[WPI_SPARSE_TYPES] = {LAUNCHES(s), LAUNCHES(d), LAUNCHES(c),

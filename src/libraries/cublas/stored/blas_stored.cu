@@ -21,42 +21,8 @@ static __device__ void stored_range(const wpi_stored &a, int i, int columns, int
     if (right < columns - 1 - i) *outer = i + right + 1 > 0 ? i + right + 1 : 0;
 }
 
-#define T float
-#define REAL float
-#define IS_COMPLEX 0
-#define NAME(x) x##_s
-#include "libraries/cublas/blas_element.h"
-#include "libraries/cublas/stored/stored_element.h"
-#undef NAME
-#undef T
-#undef REAL
-
-#define T double
-#define REAL double
-#define NAME(x) x##_d
-#include "libraries/cublas/blas_element.h"
-#include "libraries/cublas/stored/stored_element.h"
-#undef NAME
-#undef T
-#undef REAL
-#undef IS_COMPLEX
-
-#define IS_COMPLEX 1
-#define T float2
-#define REAL float
-#define NAME(x) x##_c
-#include "libraries/cublas/blas_element.h"
-#include "libraries/cublas/stored/stored_element.h"
-#undef NAME
-#undef T
-#undef REAL
-
-#define T double2
-#define REAL double
-#define NAME(x) x##_z
-#include "libraries/cublas/blas_element.h"
-#include "libraries/cublas/stored/stored_element.h"
-#undef NAME
+#define TEXT "libraries/cublas/stored/stored_element.h"
+#include "libraries/cublas/blas_types.h"
 
 #define LAUNCHES(x)                                                                                \
     { stored_product_##x, stored_solve_##x, stored_update_##x, stored_copy_##x, stored_invert_##x }
