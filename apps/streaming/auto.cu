@@ -185,7 +185,7 @@ static int choose(const app_streaming *job, uint64_t *first, app_streaming_times
     const uint64_t all = app_streaming_bytes(job, 0, job->count);
     const streamingReport planned = plan(job, times);
     const bool is_measured = all / MEASURED_FROM >= planned.device_bytes;
-    int by_rule = planned.has_windows ? staged(job) : APP_STREAMING_FULL;
+    int by_rule = APP_STREAMING_FULL;
     pilot p = {};
     if (is_measured || !planned.has_windows) {
         *first = app_streaming_end(job, 0, all / PILOT_SHARE);

@@ -86,7 +86,7 @@ static void add_windows(const wpi_stream_context *x, streamingReport *r) {
             add_file(r, &x->services[i].cursors[w]);
     }
     for (uint32_t i = 0; x->service_count != 0 && i < r->sets; i++) {
-        r->compute_ns += times[i * WPI_STREAM_TIMES];
+        r->compute_ns += times[i * WPI_STREAM_TIMES] - times[i * WPI_STREAM_TIMES + 1];
         r->compute_wait_ns += times[i * WPI_STREAM_TIMES + 1];
     }
 }

@@ -11,7 +11,6 @@ typedef struct wpi_window_layout {
     wpi_window_launch launch;
     bool is_original; /* a thread's data lie together */
     uint32_t groups_max;
-    bool reads_own; /* threads may read what they wrote */
     uint64_t pinned_bytes, device_bytes;
 } wpi_window_layout;
 
@@ -23,8 +22,8 @@ WP_NODISCARD wp_status wpi_window_layout_make(const wpi_stream_facts *facts,
 typedef struct wpi_window_buffers {
     wpi_window_launch *launch;        /* in device memory */
     wpi_window_launch *launch_source; /* pinned: what is copied there */
-    char *data_copy, *value_copy;     /* pinned, as data and values */
-    uint32_t *answers;         /* pinned, [2][set][thread]: sources of copies to `answered` */
+    char *value_copy;                 /* pinned, as values */
+    uint32_t *answers;         /* pinned, [2][set][thread]: sources of copies to the device's */
     uint32_t *sent, *returned; /* pinned, a word a group: batches that went, and came back */
     uint64_t *times;           /* pinned: the launch's times, at its end */
 } wpi_window_buffers;

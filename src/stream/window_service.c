@@ -11,8 +11,7 @@
 enum { WAIT, RETURN, GATHER, LINES, SEND };
 enum {
     LINE_BYTES = 64,
-    FIRST_BYTES = 512, /* of a window: doubled while reads go on, a line after a jump */
-    GAP_BYTES = 16384  /* take less time on the link than the start of another copy */
+    FIRST_BYTES = 512 /* of a window: doubled while reads go on, a line after a jump */
 };
 
 static const wpi_window_launch *launch_of(const wpi_window_service *s) {
@@ -51,13 +50,12 @@ wp_status wpi_window_service_init(wpi_window_service *s, const wpi_window_buffer
     s->group = group;
     const size_t threads = group_threads(s), warps = group_warps(s);
     s->batch = wpi_calloc(threads, sizeof *s->batch);
-    s->rows = wpi_calloc(l->windows * warps, sizeof *s->rows);
     s->write_rows = wpi_calloc(warps, sizeof *s->write_rows);
     s->taken = wpi_calloc(threads, sizeof *s->taken);
     s->blocks = wpi_calloc(l->sets_per_group, sizeof *s->blocks);
     s->past = wpi_calloc(l->windows * threads, sizeof *s->past);
-    if (s->batch == NULL || s->rows == NULL || s->write_rows == NULL || s->taken == NULL ||
-        s->blocks == NULL || s->past == NULL)
+    if (s->batch == NULL || s->write_rows == NULL || s->taken == NULL || s->blocks == NULL ||
+        s->past == NULL)
         return WP_FAIL(err, NOMEM, "a streamed launch");
     return wpi_stream_spans_init(&s->spans, group, err);
 }
@@ -67,7 +65,6 @@ void wpi_window_service_free(wpi_window_service *s) {
         wpi_reservation_leave(&s->cursors[w]);
     wpi_reservation_leave(&s->write_cursor);
     wpi_free(s->batch);
-    wpi_free(s->rows);
     wpi_free(s->write_rows);
     wpi_free(s->taken);
     wpi_free(s->blocks);
@@ -91,38 +88,6 @@ static bool take_requests(wpi_window_service *s, const uint32_t **next, uint32_t
         s->taken[*value >> 1] = s->batches + 1;
         s->batch[s->batch_count++] = *value >> 1;
     }
-}
-
-/* Where the copy ends that begins with region `first`: before a gap, of regions of which nothing is
- * to be copied, that has more than `gap_bytes`. `*most`: rows of a region. */
-static uint32_t end_of_copy(const uint32_t *rows, uint32_t first, uint32_t warps,
-                            uint64_t row_bytes, uint64_t gap_bytes, uint32_t *most) {
-    uint32_t outer = first;
-    *most = 0;
-    for (uint32_t i = first; i < warps && (i - outer) * *most * row_bytes <= gap_bytes; i++) {
-        if (rows[i] == 0) continue;
-        if (rows[i] > *most) *most = rows[i];
-        outer = i + 1;
-    }
-    return outer;
-}
-
-/* Copies the first rows of regions; regions side by side, or with small gaps, are one copy. */
-static wp_status copy_rows(wpi_window_service *s, wp_queue *queue, char *dst, const char *src,
-                           uint64_t region_bytes, uint64_t row_bytes, uint64_t gap_bytes,
-                           const uint32_t *rows, wpi_stream_counts *counts) {
-    const uint32_t warps = group_warps(s);
-    for (uint32_t first = 0, outer; first < warps; first = outer) {
-        uint32_t most = 0;
-        outer = first + 1;
-        if (rows[first] == 0) continue;
-        outer = end_of_copy(rows, first, warps, row_bytes, gap_bytes, &most);
-        const uint64_t at = first * region_bytes, bytes = most * row_bytes;
-        WP_TRY(wp_queue_copy_2d(queue, dst + at, region_bytes, src + at, region_bytes, bytes,
-                                outer - first, &s->failure));
-        counts->copied_bytes += bytes * (outer - first);
-    }
-    return WP_STATUS_OK;
 }
 
 static bool outside(wpi_window_service *s, const wpi_reservation_cursor *cursor, uint32_t number,
@@ -154,13 +119,31 @@ static uint64_t values_region(const wpi_window_launch *l) {
     return (uint64_t)l->write_slots * WPI_WINDOW_LANES << l->value_class;
 }
 
-static bool fetch(wpi_window_service *s) {
+/* The first slots of the warps' regions; regions side by side are one copy. */
+static wp_status copy_values(wpi_window_service *s, wpi_stream_counts *counts) {
     const wpi_window_launch *l = launch_of(s);
     const uint64_t region_bytes = values_region(l);
-    const uint64_t at = base_of(s) / WPI_WINDOW_LANES * region_bytes;
-    return copy_rows(s, s->up, s->buffers->value_copy + at, l->values + at, region_bytes,
-                     (uint64_t)WPI_WINDOW_LANES << l->value_class, 0, s->write_rows,
-                     &s->write_counts) == WP_STATUS_OK &&
+    const uint64_t row_bytes = (uint64_t)WPI_WINDOW_LANES << l->value_class;
+    const uint64_t base = base_of(s) / WPI_WINDOW_LANES * region_bytes;
+    const uint32_t *rows = s->write_rows, warps = group_warps(s);
+    for (uint32_t first = 0, outer; first < warps; first = outer) {
+        uint32_t most = 0;
+        for (outer = first; outer < warps && rows[outer] != 0; outer++)
+            if (rows[outer] > most) most = rows[outer];
+        if (outer == first) {
+            outer++;
+            continue;
+        }
+        const uint64_t at = base + first * region_bytes, bytes = most * row_bytes;
+        WP_TRY(wp_queue_copy_2d(s->up, s->buffers->value_copy + at, region_bytes, l->values + at,
+                                region_bytes, bytes, outer - first, &s->failure));
+        counts->copied_bytes += bytes * (outer - first);
+    }
+    return WP_STATUS_OK;
+}
+
+static bool fetch(wpi_window_service *s) {
+    return copy_values(s, &s->write_counts) == WP_STATUS_OK &&
            wp_queue_fill(s->up, word_of(s->buffers->returned, s->group), s->batches + 1,
                          sizeof(uint32_t), 1, &s->failure) == WP_STATUS_OK;
 }
@@ -245,89 +228,85 @@ static void forget_other_blocks(wpi_window_service *s, uint32_t number) {
                l->threads * sizeof *s->past);
 }
 
-/* What there is from the wanted address on, row by row, behind a row with the bytes that there are.
- */
-static bool fill_window(wpi_window_service *s, uint32_t number, uint64_t want, wp_host_work *work) {
+/* The bytes that there are from the address on, in pieces of the lanes side by side. */
+static void lay_out(const wpi_window_service *s, uint32_t number, uint32_t w, uint64_t first,
+                    uint32_t bytes) {
+    enum { ROW = WPI_WINDOW_LANES * WPI_WINDOW_PIECE };
     const wpi_window_launch *l = launch_of(s);
-    const uint32_t granule = l->granule, granule_bytes = 1u << granule;
+    const wpi_reservation_cursor *cursor = &s->cursors[w];
+    const uint64_t warps = launch_threads(l) / WPI_WINDOW_LANES;
+    const uint64_t warp = (base_of(s) + number) / WPI_WINDOW_LANES;
+    char *to = l->source + (w * warps + warp) * l->region_bytes +
+               (uint64_t)(number % WPI_WINDOW_LANES) * WPI_WINDOW_PIECE;
+    const uint32_t before = first < cursor->first ? (uint32_t)(cursor->first - first) : 0;
+    const char *from = cursor->host + (first + before - cursor->first) - before;
+    for (uint32_t at = 0; at < bytes; at += WPI_WINDOW_PIECE, to += ROW) {
+        const uint32_t skip = at < before ? before : 0; /* in the first piece */
+        const uint32_t left = bytes - at, end = left < WPI_WINDOW_PIECE ? left : WPI_WINDOW_PIECE;
+        memcpy(to + skip, from + at + skip, end - skip);
+    }
+}
+
+/* `*bytes`: of the window, from the wanted address on. */
+static bool fill_window(wpi_window_service *s, uint32_t number, uint64_t want, uint32_t *bytes,
+                        wp_host_work *work) {
+    const wpi_window_launch *l = launch_of(s);
     const uint32_t w = (uint32_t)(want >> WPI_WINDOW_NUMBER_SHIFT);
     const uint32_t read_bytes = (uint32_t)(want >> WPI_WINDOW_BYTES_SHIFT) & 0xff;
-    const uint64_t address = want & WPI_WINDOW_ADDRESS, first = address >> granule << granule;
+    const uint64_t address = want & WPI_WINDOW_ADDRESS, first = address >> l->granule << l->granule;
     wpi_reservation_cursor *cursor = &s->cursors[w];
     wpi_window_past *past = &s->past[(uint64_t)w * group_threads(s) + number];
     if (wpi_reservation_host(cursor, address, read_bytes, false) == NULL)
         return outside(s, cursor, number, false, read_bytes, address);
-    uint32_t bytes = bytes_ahead(s, number, want, past);
-    if (cursor->outer - first < bytes) bytes = (uint32_t)(cursor->outer - first);
-    past->outer = first + bytes;
-    past->bytes = bytes;
-    const uint64_t warps = launch_threads(l) / WPI_WINDOW_LANES,
-                   step_bytes = (uint64_t)l->step << granule;
-    const uint64_t warp = (base_of(s) + number) / WPI_WINDOW_LANES;
-    char *region = s->buffers->data_copy + (w * warps + warp) * l->region_bytes;
-    const uint64_t lane = number % WPI_WINDOW_LANES;
-    memcpy(region + (lane << granule), &bytes, sizeof bytes);
-    const uint32_t before = first < cursor->first ? (uint32_t)(cursor->first - first) : 0;
-    const char *from = cursor->host + (first + before - cursor->first) - before;
-    char *to = region + ((WPI_WINDOW_LANES + lane * l->lane_step) << granule);
-    for (uint32_t at = 0; at < bytes; at += granule_bytes, to += step_bytes) {
-        const uint32_t skip = at < before ? before : 0; /* in the first granule */
-        const uint32_t end = bytes - at < granule_bytes ? bytes - at : granule_bytes;
-        memcpy(to + skip, from + at + skip, end - skip);
-    }
-    const uint32_t rows =
-        1 + (l->step == 1 ? l->granules : (bytes + granule_bytes - 1) / granule_bytes);
-    uint32_t *most = &s->rows[(uint64_t)w * group_warps(s) + number / WPI_WINDOW_LANES];
-    if (rows > *most) *most = rows;
+    *bytes = bytes_ahead(s, number, want, past);
+    if (cursor->outer - first < *bytes) *bytes = (uint32_t)(cursor->outer - first);
+    past->outer = first + *bytes;
+    past->bytes = *bytes;
+    lay_out(s, number, w, first, *bytes);
     s->random_work.read_bytes += LINE_BYTES;
-    work->read_bytes += (bytes - 1) / LINE_BYTES * LINE_BYTES;
-    work->written_bytes += bytes;
+    work->read_bytes += (*bytes - 1) / LINE_BYTES * LINE_BYTES;
+    work->written_bytes += *bytes;
     wpi_stream_add_file_work(cursor, &s->moved_bytes[w], work);
-    s->counts.useful_bytes += bytes;
-    if (s->sent != NULL) s->counts.repeated_bytes += wpi_sent_bytes_note(s->sent, first, bytes);
+    s->counts.useful_bytes += *bytes;
+    s->counts.copied_bytes += (*bytes + WPI_WINDOW_PIECE - 1) / WPI_WINDOW_PIECE * WPI_WINDOW_PIECE;
+    if (s->sent != NULL) s->counts.repeated_bytes += wpi_sent_bytes_note(s->sent, first, *bytes);
     s->counts.accesses++;
     return true;
 }
 
+/* Of the group's threads: what the batch answers, and what the one before it did. */
+static uint32_t *answers_of(const wpi_window_service *s, uint32_t batch) {
+    return s->buffers->answers + (batch % 2) * launch_threads(launch_of(s)) + base_of(s);
+}
+
 static bool gather(wpi_window_service *s, wp_host_work *work) {
-    const wpi_window_launch *l = launch_of(s);
-    memset(s->rows, 0, (size_t)l->windows * group_warps(s) * sizeof *s->rows);
+    uint32_t *now = answers_of(s, s->batches);
+    memcpy(now, answers_of(s, s->batches + 1), group_threads(s) * sizeof *now);
     for (uint32_t i = 0; i < s->batch_count; i++) {
-        const uint64_t want = want_of(s, s->batch[i]);
-        forget_other_blocks(s, s->batch[i]);
-        if (want != 0 && !fill_window(s, s->batch[i], want, work)) return false;
+        const uint32_t number = s->batch[i];
+        const uint64_t want = want_of(s, number);
+        uint32_t bytes = 0;
+        forget_other_blocks(s, number);
+        if (want != 0 && !fill_window(s, number, want, &bytes, work)) return false;
+        now[number] = bytes << 1 | (~now[number] & 1);
     }
     work->read_bytes += s->batch_count * (sizeof(uint64_t) + sizeof(uint32_t));
     s->counts.words += 2 * (uint64_t)s->batch_count;
     return true;
 }
 
-/* Windows, then the threads' counts of answers: those between are sent again, as they were. So are
- * windows. */
+/* The answers: those between are sent again, as they were. */
 static bool send(wpi_window_service *s) {
     const wpi_window_launch *l = launch_of(s);
-    const uint64_t base = base_of(s), warps = launch_threads(l) / WPI_WINDOW_LANES;
     uint32_t first = s->batch[0], last = s->batch[0];
-    for (uint32_t w = 0; w < l->windows; w++) {
-        const uint64_t at = (w * warps + base / WPI_WINDOW_LANES) * l->region_bytes;
-        if (copy_rows(s, s->down, l->data + at, s->buffers->data_copy + at, l->region_bytes,
-                      (uint64_t)WPI_WINDOW_LANES << l->granule, GAP_BYTES,
-                      s->rows + (uint64_t)w * group_warps(s), &s->counts) != WP_STATUS_OK)
-            return false;
+    for (uint32_t i = 1; i < s->batch_count; i++) {
+        if (s->batch[i] < first) first = s->batch[i];
+        if (s->batch[i] > last) last = s->batch[i];
     }
-    uint32_t *now = s->buffers->answers + (s->batches % 2) * launch_threads(l) + base;
-    const uint32_t *before =
-        s->buffers->answers + ((s->batches + 1) % 2) * launch_threads(l) + base;
-    memcpy(now, before, group_threads(s) * sizeof *now);
-    for (uint32_t i = 0; i < s->batch_count; i++) {
-        const uint32_t number = s->batch[i];
-        now[number]++;
-        if (number < first) first = number;
-        if (number > last) last = number;
-    }
+    const uint32_t *now = answers_of(s, s->batches);
     s->batches++;
     s->counts.chunks++;
-    return wp_queue_copy(s->down, l->answered + base + first, now + first,
+    return wp_queue_copy(s->down, l->answers + base_of(s) + first, now + first,
                          (last - first + 1) * sizeof *now, &s->failure) == WP_STATUS_OK &&
            wp_queue_fill(s->down, word_of(s->buffers->sent, s->group), s->batches, sizeof(uint32_t),
                          1, &s->failure) == WP_STATUS_OK;
@@ -340,7 +319,7 @@ static wp_actor_answer fail(wpi_window_service *s) {
     const wpi_window_launch *l = launch_of(s);
     s->has_failed = true;
     wpi_stream_report(s->is_reported, &s->failure);
-    const wp_status ignored = wp_queue_fill(s->down, l->answered, WPI_STREAM_END, sizeof(uint32_t),
+    const wp_status ignored = wp_queue_fill(s->down, l->answers, WPI_STREAM_END, sizeof(uint32_t),
                                             launch_threads(l), NULL);
     (void)ignored; /* the device has failed, and with it the kernel */
     return WP_ACTOR_ENDS;

@@ -31,7 +31,6 @@ typedef struct wpi_window_service {
     uint32_t *batch;  /* [batch_count]: threads, numbered in the group */
     uint32_t batch_count;
     uint32_t *taken;          /* [threads]: the batch, counted from 1, that a thread was in last */
-    uint32_t *rows;           /* [windows][warps]: that the batch sends */
     uint32_t *write_rows;     /* [warps]: that the batch fetches */
     uint32_t *blocks;         /* [sets]: that had the set last; past is of these */
     wpi_window_past *past;    /* [windows][threads] */

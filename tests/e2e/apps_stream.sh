@@ -238,10 +238,10 @@ auto() { # what was chosen, how many measurements there were, why not; app, argu
 auto 'full|volume|double|zerocopy' '[3-6]' '' stream-netflix --size 20000 --buffer 16KiB --blocks 2 --threads 32
 auto double 0 'unmeasured .* fit the buffers of 64.0 KiB' stream-netflix --size 1000 --buffer 64KiB
 auto full 0 'with address threads, and reads 3[0-9] %' stream-netflix --size 3000 --buffer 64KiB --blocks 2 --threads 32
-auto double 0 'streamed with windows' stream-affinity --size 3000 --buffer 64KiB --blocks 2 --threads 32
+auto full 0 'streamed with windows' stream-affinity --size 3000 --buffer 64KiB --blocks 2 --threads 32
 auto double 0 'with address threads, and reads 7[0-9] %' stream-opinion --size 3000 --buffer 64KiB --blocks 2 --threads 32
-auto double 0 'streamed with windows' stream-affinity --size 30000 --buffer 1MiB --page-locked
-auto direct 0 'streamed with windows' stream-affinity --size 3000 --buffer 64KiB --blocks 2 --threads 32 --page-locked
+auto double 0 'with address threads, and reads 7[0-9] %' stream-opinion --size 30000 --buffer 1MiB --page-locked
+auto full 0 'streamed with windows' stream-affinity --size 3000 --buffer 64KiB --blocks 2 --threads 32 --page-locked
 auto direct 0 'with address threads, and reads 7[0-9] %' stream-opinion --size 3000 --buffer 64KiB --blocks 2 --threads 32 --page-locked
 auto full 0 'with address threads, and reads 3[0-9] %' stream-netflix --size 3000 --buffer 64KiB --blocks 2 --threads 32 --page-locked
 

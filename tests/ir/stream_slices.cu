@@ -64,7 +64,7 @@ __global__ void assign(particle *p, long n, const double *c, int k) {
 // GATHER: @"_Z6gatherPKiPi$stream1$facts" = {{.*}}an address or a branch depends on mapped data, read at stream_slices.cu:[[# @LINE + 6]]
 // GATHER-LABEL: define {{.*}}@"_Z6gatherPKiPi$stream1"(
 // GATHER-NOT: load i32, ptr %a
-// GATHER: __wp_cache_global
+// GATHER: call {{.*}} @fill(
 // GATHER-NOT: load i32, ptr %a
 __global__ void gather(const int *a, int *out) {
     out[threadIdx.x] = a[a[threadIdx.x] & 15];

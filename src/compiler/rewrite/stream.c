@@ -87,9 +87,8 @@ static LLVMValueRef sibling_with_windows(wpi_stream *s) {
     LLVMValueRef launch, thread;
     LLVMValueRef sibling = open_sibling(s, sizeof(wpi_window_thread), &launch, &thread);
     LLVMBasicBlockRef last = LLVMAppendBasicBlockInContext(c->context, sibling, "last");
-    LLVMValueRef begin[] = {thread, launch, wpi_const32(c, s->facts.windows),
-                            wpi_const32(c, s->facts.granule), wpi_const32(c, s->facts.reads_own)};
-    (void)wpi_stream_call(c, "window_begin", c->none, begin, 5);
+    LLVMValueRef begin[] = {thread, launch, wpi_const32(c, s->facts.windows)};
+    (void)wpi_stream_call(c, "window_begin", c->none, begin, 3);
     call_slice(s, sibling, s->body, thread, last);
     LLVMPositionBuilderAtEnd(c->builder, last);
     LLVMValueRef end[] = {thread, wpi_const32(c, s->write_classes != 0)};

@@ -17,7 +17,39 @@
 typedef wpi_stream_thread thread_state;
 static __attribute__((address_space(3))) uint32_t shared_set;
 
+/* Past the first-level cache, which does not see copies that arrive while a kernel runs. */
+void *__wp_cache_global(const void *address) __attribute__((nothrow, const));
+
+#define LOAD(name, type)                                                                           \
+    static INLINE type load_##name(const char *at) {                                               \
+        return *(const type *)__wp_cache_global(at);                                               \
+    }
+LOAD(1, uint8_t)
+LOAD(2, uint16_t)
+LOAD(4, uint32_t)
+LOAD(8, uint64_t)
+LOAD(16, unsigned __int128)
+
+static INLINE void copy_value(char *to, const char *from, uint32_t class) {
+    switch (class) {
+    case 0: *(uint8_t *)to = load_1(from); break;
+    case 1: *(uint16_t *)to = load_2(from); break;
+    case 2: *(uint32_t *)to = load_4(from); break;
+    case 3: *(uint64_t *)to = load_8(from); break;
+    default: *(unsigned __int128 *)to = load_16(from);
+    }
+}
+
 /* ---- synchronisation ---- */
+
+/* Until the word is at least `count`. */
+static INLINE void await(const uint32_t *word, uint32_t count) {
+    const volatile uint32_t *at = word;
+    uint32_t value;
+    while ((value = *at) < count)
+        __wp_host_pause();
+    if (value == WPI_STREAM_END) __builtin_trap();
+}
 
 static INLINE void meet_all(void) {
     __nvvm_bar_warp_sync(0xffffffffu);

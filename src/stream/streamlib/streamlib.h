@@ -20,15 +20,6 @@ static INLINE uint64_t now_ns(void) {
 /* In a loop that only the host can end. */
 void __wp_host_pause(void);
 
-/* Until the word is at least `count`. */
-static INLINE void await(const uint32_t *word, uint32_t count) {
-    const volatile uint32_t *at = word;
-    uint32_t value;
-    while ((value = *at) < count)
-        __wp_host_pause();
-    if (value == WPI_STREAM_END) __builtin_trap();
-}
-
 static INLINE uint32_t *word_of(uint32_t *words, uint32_t set) {
     return words + (uint64_t)set * WPI_STREAM_WORD;
 }
@@ -68,29 +59,6 @@ static INLINE char *kept_place(const wpi_stream_kept *ranges, uint32_t count, ui
                                uint64_t bytes) {
     const wpi_stream_kept *range = kept_at(ranges, count, address, bytes);
     return range ? range->memory + (address - range->first) : NULL;
-}
-
-/* Past the first-level cache, which does not see copies that arrive while a kernel runs. */
-void *__wp_cache_global(const void *address) __attribute__((nothrow, const));
-
-#define LOAD(name, type)                                                                           \
-    static INLINE type load_##name(const char *at) {                                               \
-        return *(const type *)__wp_cache_global(at);                                               \
-    }
-LOAD(1, uint8_t)
-LOAD(2, uint16_t)
-LOAD(4, uint32_t)
-LOAD(8, uint64_t)
-LOAD(16, unsigned __int128)
-
-static INLINE void copy_value(char *to, const char *from, uint32_t class) {
-    switch (class) {
-    case 0: *(uint8_t *)to = load_1(from); break;
-    case 1: *(uint16_t *)to = load_2(from); break;
-    case 2: *(uint32_t *)to = load_4(from); break;
-    case 3: *(uint64_t *)to = load_8(from); break;
-    default: *(unsigned __int128 *)to = load_16(from);
-    }
 }
 
 #endif

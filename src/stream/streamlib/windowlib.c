@@ -16,13 +16,18 @@
     _Pragma("clang loop unroll(full)") for (int w = 0; w < WPI_STREAM_WINDOWS; w++) if (condition)
 #define EACH_WINDOW EACH_WINDOW_IF((uint32_t)w < windows)
 #define EACH_WINDOW_OF(mask) EACH_WINDOW_IF((mask) >> w & 1)
+#define EACH_WIDTH(define)                                                                         \
+    define(1, 0, uint8_t) define(2, 1, uint16_t) define(4, 2, uint32_t) define(8, 3, uint64_t)     \
+        define(16, 4, unsigned __int128)
 
 typedef wpi_window_thread thread_state;
 
-#define SHARED static __attribute__((address_space(3)))
-SHARED uint32_t shared_set, shared_ended;
-/* Of each warp. With the name `__wp_hint_`, it does not have lanes meet before each access. */
-SHARED uint32_t __wp_hint_epoch[WPI_STREAM_WINDOWS][WPI_WINDOW_LANES];
+#define SHARED __attribute__((address_space(3)))
+/* With a name of `__wp_hint_`, it does not have lanes meet before each access. */
+static SHARED struct {
+    uint32_t set, ended;                                 /* of the block; threads that have ended */
+    uint8_t epoch[WPI_STREAM_WINDOWS][WPI_WINDOW_LANES]; /* of each warp; it may wrap */
+} __wp_hint_block;
 
 static INLINE uint32_t thread_number(void) {
     return (uint32_t)__nvvm_read_ptx_sreg_tid_x() +
@@ -36,92 +41,156 @@ static INLINE uint32_t threads_of_block(void) {
            (uint32_t)__nvvm_read_ptx_sreg_ntid_z();
 }
 
-static INLINE uint64_t index_of(const thread_state *s) {
-    return (uint64_t)s->set * s->launch->threads + s->thread;
-}
-
-static INLINE uint64_t warp_of(const thread_state *s) {
-    return index_of(s) / WPI_WINDOW_LANES;
-}
-
 /* ---- requests ---- */
 
-/* The host takes the thread's writes, then fills the window, if one is wanted. A kernel has this
- * code at each access. */
-static INLINE void ask(thread_state *s, uint64_t want, uint32_t has_writes) {
+/*
+ * What a thread needs for a request follows from its index and the launch, and is found anew each
+ * time: a request takes microseconds, but what a thread keeps from one to the next takes registers,
+ * and so threads of an SM, all the time.
+ */
+
+static INLINE uint32_t set_of_block(void) {
+    return *(volatile SHARED uint32_t *)&__wp_hint_block.set;
+}
+
+/* Thread 0 of a block adds to its times. */
+static INLINE void note_time(const wpi_window_launch *l, uint32_t index, uint32_t what,
+                             uint64_t since_ns) {
+    const uint32_t set = set_of_block();
+    if (index == set * l->threads)
+        l->times[(uint64_t)set * WPI_STREAM_TIMES + what] += now_ns() - since_ns;
+}
+
+static INLINE void write_ticket(const wpi_window_launch *l, uint32_t index) {
+    const uint32_t group = index / l->group_threads, number = index - group * l->group_threads;
+    const uint32_t ticket = (uint32_t)__nvvm_atom_add_gen_i((int *)word_of(l->tickets, group), 1);
+    const uint32_t lap = ticket >> l->ring_shift, at = ticket - (lap << l->ring_shift);
+    volatile uint32_t *ring = l->ring + ((uint64_t)group << l->ring_shift);
+    ring[at] = (number << 1 | 1) ^ (lap & 1);
+}
+
+/* The host takes the thread's writes, then fills the window, if one is wanted: its bytes. */
+static INLINE uint32_t ask(const wpi_window_launch *l, uint32_t index, uint64_t want,
+                           uint32_t writes) {
+    const volatile uint32_t *answer = l->answers + index;
+    const uint32_t last = *answer;
     const uint64_t before_ns = now_ns();
-    *s->want_at = want;
-    if (has_writes) {
-        *s->write_count_at = s->writes;
-        s->writes = 0;
-    }
+    uint32_t now;
+    l->wants[index] = want;
+    if (writes != 0) l->write_counts[index] = writes;
     __nvvm_membar_sys();
-    const uint32_t ticket = (uint32_t)__nvvm_atom_add_gen_i((int *)s->tickets, 1);
-    const uint32_t lap = ticket >> s->ring_shift;
-    *(volatile uint32_t *)(s->ring + (ticket - (lap << s->ring_shift))) = s->number ^ (lap & 1);
-    s->asked++;
-    await(s->answered_at, s->asked);
-    __nvvm_membar_gl();
-    s->waited_ns += now_ns() - before_ns;
+    write_ticket(l, index);
+    while ((now = *answer) == last)
+        __wp_host_pause();
+    if (now == WPI_STREAM_END) __builtin_trap();
+    __nvvm_membar_sys();
+    note_time(l, index, WAITED, before_ns);
+    return now >> 1;
+}
+
+static INLINE void send_writes(thread_state *s) {
+    (void)ask(s->launch, s->index, 0, s->writes);
+    s->writes = 0;
 }
 
 /* ---- begin and end of a thread ---- */
 
-INLINE void __wp_stream_window_begin(thread_state *s, const wpi_window_launch *l, uint32_t windows,
-                                     uint32_t granule, uint32_t reads_own) {
-    s->launch = l;
-    s->thread = thread_number();
-    if (s->thread == 0) {
-        shared_set = take_set(l->busy, l->set_count, l->block);
-        shared_ended = 0;
+INLINE void __wp_stream_window_begin(thread_state *s, const wpi_window_launch *l,
+                                     uint32_t windows) {
+    const uint32_t thread = thread_number(), warp = thread / WPI_WINDOW_LANES,
+                   lane = thread % WPI_WINDOW_LANES;
+    if (thread == 0) {
+        __wp_hint_block.set = take_set(l->busy, l->set_count, l->block);
+        __wp_hint_block.ended = 0;
     }
-    const uint32_t warp = s->thread / WPI_WINDOW_LANES;
-    if (s->thread % WPI_WINDOW_LANES == 0) EACH_WINDOW __wp_hint_epoch[w][warp] = 0;
+    if (lane == 0) EACH_WINDOW __wp_hint_block.epoch[w][warp] = 0;
     __syncthreads();
-    s->set = shared_set;
-    const uint32_t group = s->set / l->sets_per_group;
-    const uint32_t number = (s->set - group * l->sets_per_group) * l->threads + s->thread;
-    s->number = number << 1 | 1;
-    s->want_at = l->wants + index_of(s);
-    s->write_count_at = l->write_counts + index_of(s);
-    s->answered_at = l->answered + index_of(s);
-    s->tickets = word_of(l->tickets, group);
-    s->ring = l->ring + ((uint64_t)group << l->ring_shift);
-    s->ring_shift = l->ring_shift;
-    s->asked = *(const volatile uint32_t *)s->answered_at;
-    s->writes = 0;
-    s->waited_ns = 0;
-    s->began_ns = now_ns();
-    const uint64_t warps = (uint64_t)l->set_count * l->threads / WPI_WINDOW_LANES;
-    s->step = l->step;
+    s->launch = l;
+    s->index = set_of_block() * l->threads + thread;
+    s->epoch_at = (void *)&__wp_hint_block.epoch[0][warp];
     s->kept_count = l->kept_count;
-    const uint64_t head = (uint64_t)(s->thread % WPI_WINDOW_LANES) << granule;
-    const uint64_t content = ((uint64_t)WPI_WINDOW_LANES << granule) + head * l->lane_step;
+    s->writes = 0;
+    s->slot = (uint64_t)(s->index - lane) * l->write_slots + lane;
     EACH_WINDOW {
-        const uint64_t region = ((uint64_t)w * warps + warp_of(s)) * l->region_bytes;
         s->epoch[w] = s->valid[w] = 0;
         s->first[w] = 0;
-        s->head_at[w] = l->data + region + head;
-        s->own_content[w] = (reads_own ? l->own_data : l->data) + region + content;
-        s->content[w] = s->own_content[w];
-        s->steps[w] = s->step;
+        s->content[w] = NULL;
+        s->gaps[w] = 0;
     }
+    s->since_ns = now_ns();
 }
 
 /* The last thread of a block gives its set back. */
 INLINE void __wp_stream_window_end(thread_state *s, uint32_t has_writes) {
-    if (has_writes && s->writes != 0) ask(s, 0, 1);
-    if (s->thread == 0) {
-        volatile uint64_t *times = s->launch->times + (uint64_t)s->set * WPI_STREAM_TIMES;
-        times[WORKED] += now_ns() - s->began_ns - s->waited_ns;
-        times[WAITED] += s->waited_ns;
-    }
+    if (has_writes && s->writes != 0) send_writes(s);
+    note_time(s->launch, s->index, WORKED, s->since_ns);
     __nvvm_membar_gl();
-    const uint32_t ended = (uint32_t)__nvvm_atom_add_gen_i((int *)&shared_ended, 1);
-    if (ended + 1 == threads_of_block()) *(volatile uint32_t *)word_of(s->launch->busy, s->set) = 0;
+    const uint32_t ended = (uint32_t)__nvvm_atom_add_gen_i((int *)&__wp_hint_block.ended, 1);
+    if (ended + 1 == threads_of_block())
+        *(volatile uint32_t *)word_of(s->launch->busy, set_of_block()) = 0;
 }
 
 /* ---- reads ---- */
+
+#define GLOBAL __attribute__((address_space(1)))
+typedef uint32_t words __attribute__((vector_size(WPI_WINDOW_PIECE)));
+typedef unsigned __int128 piece;
+
+static INLINE piece load_piece(const char *at) {
+    return (piece) * (const volatile GLOBAL words *)at;
+}
+
+static INLINE void put_granule(char *to, piece from, uint32_t granule) {
+    switch (granule) {
+    case 2: *(GLOBAL uint32_t *)to = (uint32_t)from; break;
+    case 3: *(GLOBAL uint64_t *)to = (uint64_t)from; break;
+    default: *(GLOBAL piece *)to = from;
+    }
+}
+
+/* The next granule to the front. */
+static INLINE void shift(piece *first, piece *second, uint32_t granule) {
+    const uint32_t bits = 8u << granule, all = 8 * WPI_WINDOW_PIECE;
+    *first = granule == 4 ? *second : *first >> bits | *second << (all - bits);
+    *second = granule == 4 ? 0 : *second >> bits;
+}
+
+/* What the host laid out in its memory for this thread becomes the window's content, two pieces at
+ * a time. Lanes that go together read neighbouring pieces over the link. */
+static INLINE char *pull(const wpi_window_launch *l, uint32_t index, uint32_t w, uint32_t granule,
+                         uint32_t bytes) {
+    enum { LANES = WPI_WINDOW_LANES, PIECE = WPI_WINDOW_PIECE };
+    const uint32_t lane = index % LANES, step = l->step << granule;
+    const uint32_t warps = l->set_count * l->threads / LANES;
+    const uint64_t region = (uint64_t)(w * warps + index / LANES) * l->region_bytes;
+    const char *source = l->source + region + lane * PIECE;
+    char *content = l->data + region + (lane * l->lane_step << granule);
+    for (uint32_t at = 0, to = 0; at < bytes; at += 2 * PIECE) {
+        piece first = load_piece(source + at * LANES),
+              second = load_piece(source + (at + PIECE) * LANES);
+        _Pragma("clang loop unroll(disable)") for (uint32_t left = 2 * PIECE >> granule; left != 0;
+                                                   left--, to += step) {
+            put_granule(content + to, first, granule);
+            shift(&first, &second, granule);
+        }
+    }
+    return content;
+}
+
+typedef struct filled {
+    char *content;
+    uint32_t bytes;
+} filled;
+
+/* Called, not inlined: what the kernel holds in registers meanwhile is saved here, and only here.
+ */
+static __attribute__((noinline, convergent)) filled fill(const wpi_window_launch *l, uint32_t index,
+                                                         uint64_t want, uint32_t granule,
+                                                         uint32_t writes) {
+    const uint32_t bytes = ask(l, index, want, writes);
+    return (filled){pull(l, index, (uint32_t)(want >> WPI_WINDOW_NUMBER_SHIFT), granule, bytes),
+                    bytes};
+}
 
 enum { KEPT_WINDOW_SHIFT = 30 };
 
@@ -133,62 +202,68 @@ static INLINE void look_into_kept(thread_state *s, uint32_t w, const wpi_stream_
     s->first[w] = kept->first + before;
     s->valid[w] = (uint32_t)(left < most ? left : most);
     s->content[w] = kept->memory + before;
-    s->steps[w] = 1;
+    s->gaps[w] = 0;
 }
 
-/* A thread that reads what it wrote has a window that only it writes to: the host's copies are of
- * whole warps, with what other lanes were sent before. */
 static INLINE void refill(thread_state *s, uint32_t w, uint32_t granule, uint64_t address,
                           uint32_t bytes, uint32_t reads_own) {
-    const uint64_t step = (uint64_t)s->step << granule;
-    if (s->kept_count != 0) {
-        const wpi_stream_kept *kept = kept_at(s->launch->kept, s->kept_count, address, bytes);
+    const uint32_t kept_count = *(const volatile uint32_t *)&s->launch->kept_count;
+    if (kept_count != 0) {
+        const wpi_stream_kept *kept = kept_at(s->launch->kept, kept_count, address, bytes);
         if (kept) {
             look_into_kept(s, w, kept, address);
             return;
         }
-        s->content[w] = s->own_content[w];
-        s->steps[w] = s->step;
     }
-    ask(s,
-        address | (uint64_t)bytes << WPI_WINDOW_BYTES_SHIFT |
-            (uint64_t)w << WPI_WINDOW_NUMBER_SHIFT,
-        reads_own);
-    char *to = s->content[w];
-    const char *from = reads_own ? s->launch->data + (to - s->launch->own_data) : to;
+    const uint64_t want = address | (uint64_t)bytes << WPI_WINDOW_BYTES_SHIFT |
+                          (uint64_t)w << WPI_WINDOW_NUMBER_SHIFT;
+    const filled f = fill(s->launch, s->index, want, granule, reads_own ? s->writes : 0);
+    if (reads_own) s->writes = 0;
     s->first[w] = address >> granule << granule;
-    s->valid[w] = load_4(s->head_at[w]);
-    if (!reads_own) return;
-    for (uint32_t at = 0; at < s->valid[w]; at += 1u << granule, to += step, from += step)
-        copy_value(to, from, granule);
+    s->valid[w] = f.bytes;
+    s->content[w] = f.content;
+    s->gaps[w] = s->launch->step - 1;
 }
 
-static INLINE char *place(const thread_state *s, uint32_t w, uint32_t granule, uint64_t offset) {
+static INLINE GLOBAL char *place(const thread_state *s, uint32_t w, uint32_t granule,
+                                 uint64_t offset) {
     const uint32_t at = (uint32_t)offset, inside = (1u << granule) - 1;
-    return s->content[w] + ((at & ~inside) * s->steps[w] + (at & inside));
+    return (GLOBAL char *)(s->content[w] + (at + (at & ~inside) * s->gaps[w]));
 }
 
-/* Where the bytes are, in the thread's window. An aligned read does not begin in a window and end
- * behind it; the sum does not wrap. */
-static INLINE const char *find(thread_state *s, uint32_t w, uint32_t granule, uint32_t bytes,
-                               uint32_t reads_own, const void *address) {
-    const uint64_t at = (uint64_t)address;
-    uint64_t offset = at - s->first[w];
-    const uint32_t is_missing = offset + (bytes - 1) >= s->valid[w];
-    __attribute__((address_space(3))) uint32_t *epoch =
-        &__wp_hint_epoch[w][s->thread / WPI_WINDOW_LANES];
-    if (is_missing) *epoch = s->epoch[w] + 1;
-    __asm__ volatile("" ::: "memory");
-    const uint32_t now = *epoch;
-    if (is_missing || now != s->epoch[w]) {
-        s->epoch[w] = now;
-        if (is_missing || offset * 2 >= s->valid[w]) {
-            refill(s, w, granule, at, bytes, reads_own);
-            offset = at - s->first[w];
-        }
-    }
-    return place(s, w, granule, offset);
+static INLINE SHARED uint8_t *epoch_of(const thread_state *s, uint32_t w) {
+    return (SHARED uint8_t *)s->epoch_at + (uint64_t)w * WPI_WINDOW_LANES;
 }
+
+static INLINE void tell_warp(thread_state *s, uint32_t w) {
+    *epoch_of(s, w) = (uint8_t)(s->epoch[w] + 1);
+}
+
+/* Whether a thread of the warp has just missed: then it is time to ask for more together. */
+static INLINE uint32_t is_time(thread_state *s, uint32_t w, uint32_t is_missing) {
+    __asm__ volatile("" ::: "memory");
+    const uint32_t now = *epoch_of(s, w), is_new = now != s->epoch[w];
+    s->epoch[w] = now;
+    return is_missing | is_new;
+}
+
+/* An aligned read does not begin in a window and end behind it; the sum does not wrap. The value is
+ * loaded before the warp's epoch, so that neither waits for the other. */
+#define READ(bytes, k, type)                                                                       \
+    INLINE type __wp_stream_window_read_##bytes(thread_state *s, uint32_t w, uint32_t granule,     \
+                                                uint32_t reads_own, const void *address) {         \
+        const uint64_t at = (uint64_t)address, offset = at - s->first[w];                          \
+        const uint32_t is_missing = offset + (bytes - 1) >= s->valid[w];                           \
+        type value = 0;                                                                            \
+        if (is_missing)                                                                            \
+            tell_warp(s, w);                                                                       \
+        else                                                                                       \
+            value = *(const GLOBAL type *)place(s, w, granule, offset);                            \
+        if (!is_time(s, w, is_missing) || (!is_missing && offset * 2 < s->valid[w])) return value; \
+        refill(s, w, granule, at, bytes, reads_own);                                               \
+        return *(const GLOBAL type *)place(s, w, granule, at - s->first[w]);                       \
+    }
+EACH_WIDTH(READ)
 
 /* ---- writes ---- */
 
@@ -196,19 +271,14 @@ static INLINE const char *find(thread_state *s, uint32_t w, uint32_t granule, ui
  * their bits. */
 static INLINE char *put(thread_state *s, uint32_t k, void *address) {
     const wpi_window_launch *l = s->launch;
-    if (s->writes == l->write_slots) ask(s, 0, 1);
-    const uint64_t slot =
-        (warp_of(s) * l->write_slots + s->writes) * WPI_WINDOW_LANES + s->thread % WPI_WINDOW_LANES;
+    if (s->writes == l->write_slots) send_writes(s);
+    const uint64_t slot = s->slot + (uint64_t)s->writes * WPI_WINDOW_LANES;
     l->targets[slot] = (uint64_t)address | (uint64_t)k << WPI_WINDOW_BYTES_SHIFT;
     s->writes++;
     return l->values + (slot << l->value_class);
 }
 
-#define ACCESS(bytes, k, type)                                                                     \
-    INLINE type __wp_stream_window_read_##bytes(thread_state *s, uint32_t w, uint32_t granule,     \
-                                                uint32_t reads_own, const void *address) {         \
-        return load_##bytes(find(s, w, granule, bytes, reads_own, address));                       \
-    }                                                                                              \
+#define WRITE(bytes, k, type)                                                                      \
     INLINE void __wp_stream_window_write_##bytes(thread_state *s, uint32_t windows,                \
                                                  uint32_t granule, void *address, type value) {    \
         *(type *)put(s, k, address) = value;                                                       \
@@ -219,11 +289,7 @@ static INLINE char *put(thread_state *s, uint32_t k, void *address) {
         EACH_WINDOW_OF(windows) {                                                                  \
             const uint64_t offset = (uint64_t)address - s->first[w];                               \
             if (offset + (bytes - 1) < s->valid[w])                                                \
-                *(type *)place(s, (uint32_t)w, granule, offset) = value;                           \
+                *(GLOBAL type *)place(s, (uint32_t)w, granule, offset) = value;                    \
         }                                                                                          \
     }
-ACCESS(1, 0, uint8_t)
-ACCESS(2, 1, uint16_t)
-ACCESS(4, 2, uint32_t)
-ACCESS(8, 3, uint64_t)
-ACCESS(16, 4, unsigned __int128)
+EACH_WIDTH(WRITE)
