@@ -129,15 +129,14 @@ RUNTIME_REASONS = [
     ("there are no mipmapped, sparse or planar arrays", r"Mipmapped|Sparse|Plane|MemoryRequirements"),
     ("no launch reaches several devices", r"MultiDevice"),
     ("old profilers' files", r"cudaProfilerInitialize"),
+    ("no device notifies a program of a budget of memory", r"AsyncNotification"),
 ]
 RUNTIME_ABSENT = [
-    ("nodes of any type, conditional nodes", "cudaGraphAddNode cudaGraphConditionalHandleCreate"),
     ("modules: the driver API has them", "cudaLibrary* cudaKernel* cudaGetKernel"),
     ("batches of copies (CUDA 12.8)", "cudaMemcpyBatchAsync cudaMemcpy3DBatchAsync cudaMemDiscard* cudaMemPrefetchBatchAsync"),
     ("tools: logs, tables of the driver", "cudaLogs* cudaGetExportTable"),
 ]
 DRIVER_ABSENT = [
-    ("parts of a device (CUDA 12.4)", "cuGreenCtx* cuDevSmResource* cuDeviceGetDevResource cuCtxGetDevResource"),
     ("batches of copies (CUDA 12.8)", "cuMemcpyBatchAsync cuMemcpy3DBatchAsync cuMemDiscard* cuMemPrefetchBatchAsync"),
     ("tools: checkpoints, logs, tables of the driver", "cuCheckpoint* cuLogs* cuGetExportTable"),
 ]
@@ -221,12 +220,12 @@ def libraries():
     nvml = re.findall(r"\b(nvml[A-Z]\w*)\(", part) + nvml
     return [
         Library("Runtime API", "cuda", "libcudart.so", ["cuda_runtime_api.h", "cuda_profiler_api.h"],
-                "`cuda_runtime.h`; as of CUDA 12.3. Its templates (`cudaLaunchKernelEx`, `cudaFuncSetAttribute` of a "
+                "`cuda_runtime.h`; as of CUDA 12.4. Its templates (`cudaLaunchKernelEx`, `cudaFuncSetAttribute` of a "
                 "kernel, …) are in the header.", missing=by_reason(runtime, RUNTIME_REASONS, "the runtime API"),
                 absent=RUNTIME_ABSENT),
         Library("Driver API", "cu", "libcuda.so", ["cuda.h", "wp/driver_graph.h", "wp/driver_missing.h", "wp/driver_references.h",
                                                  "cudaProfiler.h"],
-                "`cuda.h`, `-lcuda`; as of CUDA 12.3. [driver API](driver-api.md) has the differences. Most of the "
+                "`cuda.h`, `-lcuda`; as of CUDA 12.4. [driver API](driver-api.md) has the differences. Most of the "
                 "unsupported calls are in the library alone, for programs that look up its functions by name.",
                 missing=unsupported_driver_calls(),
                 absent=DRIVER_ABSENT),

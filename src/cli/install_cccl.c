@@ -11,7 +11,7 @@
 #include "base/subprocess.h"
 #include "base/text.h"
 
-/* The libraries of NVIDIA's last toolkit 12: that of CUDART_VERSION is 12.3, and later ones of the
+/* The libraries of NVIDIA's last toolkit 12: that of CUDART_VERSION is 12.4, and later ones of the
  * same number are compatible. */
 #define PACKAGE "nvidia-cuda-cccl-cu12"
 #define VERSION "12.9.27"

@@ -138,6 +138,8 @@ typedef struct wpi_function {
 /** The kernel behind the host function `function`; loads its image on first use. Explained and
  *  noted. The result lives until its program or library is unloaded. */
 cudaError_t wpi_function_find(wp_device *device, const void *function, wpi_function **out);
+/** Where the parameters of a function are in a buffer; false: no such parameter. */
+bool wpi_function_param(const wpi_function *f, size_t i, size_t *offset, size_t *size);
 /** Adds an image that no object registered, and loads it. `handle` is one of
  * __cudaRegisterFatBinary, for __cudaRegisterFunction and __cudaUnregisterFatBinary. The image
  * lives until then. Not noted; `detail` has the reason of a failure. */

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "cudart/cudart.h"
 
-/* Names, numbers and strings of CUDA 12.3. */
+/* Names, numbers and strings of CUDA 12.4. */
 #define ERROR_MAP(X)                                                                               \
     X(cudaSuccess, 0, "no error")                                                                  \
     X(cudaErrorInvalidValue, 1, "invalid argument")                                                \

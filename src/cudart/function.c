@@ -129,6 +129,26 @@ WP_API cudaError_t cudaFuncGetName(const char **name, const void *func) {
     return cudaSuccess;
 }
 
+bool wpi_function_param(const wpi_function *f, size_t i, size_t *offset, size_t *size) {
+    if (i >= f->info->param_count) return false;
+    const wpi_param_place place = wpi_kernel_param_place(f->kernel, (uint32_t)i);
+    *offset = place.offset_bytes;
+    *size = place.size_bytes;
+    return true;
+}
+
+WP_API cudaError_t cudaFuncGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset,
+                                        size_t *paramSize) {
+    wp_device *device;
+    wpi_function *f;
+    size_t unused;
+    if (paramOffset == NULL) return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(find(func, &device, &f));
+    return wpi_function_param(f, paramIndex, paramOffset, paramSize != NULL ? paramSize : &unused)
+               ? cudaSuccess
+               : wpi_note(cudaErrorInvalidValue);
+}
+
 /* ---- occupancy ---- */
 
 WP_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unimplemented calls of CUDA 12.3, so that programs which contain them link, and get an error at
+ * Unimplemented calls of CUDA 12.4, so that programs which contain them link, and get an error at
  * run time. To implement a call, move it from here to the file of its subject.
  */
 #include "cudart/unsupported.h"
@@ -46,6 +46,7 @@
     /* others */ \
     X(cudaDeviceFlushGPUDirectRDMAWrites) X(cudaDeviceGetNvSciSyncAttributes) \
     X(cudaEventCreateFromEGLSync) \
+    X(cudaDeviceRegisterAsyncNotification) X(cudaDeviceUnregisterAsyncNotification) \
     X(cudaLaunchCooperativeKernelMultiDevice)
 /* clang-format on */
 

@@ -219,6 +219,10 @@ static void streams_events_launches(void) {
     CHECK_EQ(offset, 12u);
     CHECK_EQ(size, 4u);
     CHECK_DRIVER(cuFuncGetParamInfo(function, 3, &offset, &size), CUDA_ERROR_INVALID_VALUE);
+    DRIVER_OK(cuKernelGetParamInfo((CUkernel)function, 1, &offset, NULL));
+    CHECK_EQ(offset, 8u);
+    CHECK_DRIVER(cuKernelGetParamInfo((CUkernel)function, 3, &offset, NULL),
+                 CUDA_ERROR_INVALID_VALUE);
     DRIVER_OK(cuLaunchKernel(function, (N + 255) / 256, 1, 1, 256, 1, 1, 0, NULL, NULL, extra));
     packed_bytes = 8;
     CHECK_DRIVER(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, extra),

@@ -49,6 +49,17 @@ int main(void)
     CUDA_OK(cudaDeviceSynchronize());
     for (int i = 0; i < 64; i++)
         CHECK_EQ(out[i], 5 + 6 + 7 + 8 + (i % 5 + 1) * 10 + i * 100 + 1000);
+    size_t offset = 0, size = 0;
+    CUDA_OK(cudaFuncGetParamInfo((const void *)all_kinds, 3, &offset, &size));
+    CHECK_EQ(offset, 24u);
+    CHECK_EQ(size, sizeof(shape));
+    CUDA_OK(cudaFuncGetParamInfo((const void *)all_kinds, 5, &offset, NULL));
+    CHECK_EQ(offset, 24 + sizeof(shape) + 8);
+    CHECK_EQ((int)cudaFuncGetParamInfo((const void *)all_kinds, 6, &offset, &size),
+             (int)cudaErrorInvalidValue);
+    CHECK_EQ((int)cudaFuncGetParamInfo((const void *)all_kinds, 0, NULL, &size),
+             (int)cudaErrorInvalidValue);
+    (void)cudaGetLastError();
     const kernel table[] = {plus, times, add<10>, add<-4>};
     memset(out, 0, 64 * sizeof(int));
     int e = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The CUDA runtime API for C and C++ hosts, as of CUDA 12.3. libwarpage implements it;
+ * The CUDA runtime API for C and C++ hosts, as of CUDA 12.4. libwarpage implements it;
  * unimplemented functions log their name once and return cudaErrorNotSupported.
  *
  * Functions return an error code, which `cudaGetErrorString` describes. Those ending in `Async`
@@ -11,7 +11,7 @@
 
 #define __CUDA_RUNTIME_API_H__
 
-#define CUDART_VERSION 12030
+#define CUDART_VERSION 12040
 #define __CUDART_API_VERSION CUDART_VERSION
 
 #include "builtin_types.h"
@@ -522,7 +522,13 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *f
 cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, int value);
 cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache cacheConfig);
 cudaError_t cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfig config);
+cudaError_t cudaDeviceRegisterAsyncNotification(int device, cudaAsyncCallback callbackFunc,
+                                                void *userData,
+                                                cudaAsyncCallbackHandle_t *callback);
+cudaError_t cudaDeviceUnregisterAsyncNotification(int device, cudaAsyncCallbackHandle_t callback);
 cudaError_t cudaFuncGetName(const char **name, const void *func);
+cudaError_t cudaFuncGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset,
+                                 size_t *paramSize);
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr);
 cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
                                     enum cudaDriverEntryPointQueryResult *driverStatus __dv(NULL));

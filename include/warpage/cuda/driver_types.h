@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The types of the CUDA runtime API: errors, device properties, copies, arrays, streams, launches.
- * Names, values and layouts are those of CUDA 12.3.
+ * Names, values and layouts are those of CUDA 12.4.
  */
 #ifndef WARPAGE_CUDA_DRIVER_TYPES_H
 #define WARPAGE_CUDA_DRIVER_TYPES_H
@@ -1085,7 +1085,8 @@ typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributePriority = 8,
     cudaLaunchAttributeMemSyncDomainMap = 9,
     cudaLaunchAttributeMemSyncDomain = 10,
-    cudaLaunchAttributeLaunchCompletionEvent = 12
+    cudaLaunchAttributeLaunchCompletionEvent = 12,
+    cudaLaunchAttributeDeviceUpdatableKernelNode = 13
 } cudaLaunchAttributeID;
 
 enum cudaLaunchMemSyncDomain {
@@ -1097,6 +1098,8 @@ typedef struct cudaLaunchMemSyncDomainMap_st {
     unsigned char default_;
     unsigned char remote;
 } cudaLaunchMemSyncDomainMap;
+
+typedef struct CUgraphDeviceUpdatableNode_st *cudaGraphDeviceNode_t;
 
 typedef union cudaLaunchAttributeValue {
     char pad[64];
@@ -1122,6 +1125,10 @@ typedef union cudaLaunchAttributeValue {
         cudaEvent_t event;
         int flags;
     } launchCompletionEvent;
+    struct {
+        int deviceUpdatable;
+        cudaGraphDeviceNode_t devNode;
+    } deviceUpdatableKernelNode;
 } cudaLaunchAttributeValue;
 
 typedef struct cudaLaunchAttribute_st {
@@ -1150,6 +1157,8 @@ typedef struct cudaLaunchConfig_st {
 #define cudaKernelNodeAttributeCooperative cudaLaunchAttributeCooperative
 #define cudaKernelNodeAttributeClusterDimension cudaLaunchAttributeClusterDimension
 #define cudaKernelNodeAttributePriority cudaLaunchAttributePriority
+#define cudaKernelNodeAttributeDeviceUpdatableKernelNode                                           \
+    cudaLaunchAttributeDeviceUpdatableKernelNode
 
 typedef struct cudaIpcEventHandle_st {
     char reserved[64];
@@ -1157,6 +1166,23 @@ typedef struct cudaIpcEventHandle_st {
 typedef struct cudaIpcMemHandle_st {
     char reserved[64];
 } cudaIpcMemHandle_t;
+
+typedef struct cudaAsyncCallbackEntry *cudaAsyncCallbackHandle_t;
+
+typedef enum cudaAsyncNotificationType_enum {
+    cudaAsyncNotificationTypeOverBudget = 0x1
+} cudaAsyncNotificationType;
+
+typedef struct cudaAsyncNotificationInfo {
+    cudaAsyncNotificationType type;
+    union {
+        struct {
+            unsigned long long bytesOverBudget;
+        } overBudget;
+    } info;
+} cudaAsyncNotificationInfo_t;
+
+typedef void (*cudaAsyncCallback)(cudaAsyncNotificationInfo_t *, void *, cudaAsyncCallbackHandle_t);
 
 enum cudaOutputMode { cudaKeyValuePair = 0x00, cudaCSV = 0x01 };
 typedef enum cudaOutputMode cudaOutputMode_t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * NVRTC, which compiles kernels at run time, as of CUDA 12.3: by wpcc, whose messages are the
+ * NVRTC, which compiles kernels at run time, as of CUDA 12.4: by wpcc, whose messages are the
  * program's log. What nvrtcGetPTX and nvrtcGetCUBIN return is for cuModuleLoadData.
  */
 #ifndef WARPAGE_CUDA_NVRTC_H

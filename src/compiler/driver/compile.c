@@ -27,7 +27,7 @@
 #include "compiler/source/source_overlay.h"
 
 #define SDK_VERSION                                                                                \
-    "12.3" /* the launch protocol and features of that toolkit: CUDART_VERSION 12030 */
+    "12.4" /* the launch protocol and features of that toolkit: CUDART_VERSION 12040 */
 #define PER_THREAD_STREAM "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"
 
 static void add(wpi_strings *command, const char *const *words) {

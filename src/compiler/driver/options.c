@@ -149,7 +149,7 @@ static void print_version(void) {
     /* Makefiles search nvcc's output for "release X.Y", CMake for the name of the driver. */
     puts("wpcc: the CUDA C compiler of Warpage " WP_VERSION_STRING ", in place of\n"
          "nvcc: NVIDIA (R) Cuda compiler driver\n"
-         "Cuda compilation tools, release 12.3, V12.3.0");
+         "Cuda compilation tools, release 12.4, V12.4.0");
 }
 
 static void print_archs(const char *prefix) {

@@ -66,7 +66,7 @@ static const char help[] =
 /* Makers of PTX choose its version by this one. */
 static const char version[] = "ptxas: NVIDIA (R) Ptx optimizing assembler, in place of which is\n"
                               "Warpage " WP_VERSION_STRING "\n"
-                              "Cuda compilation tools, release 12.3, V12.3.0\n";
+                              "Cuda compilation tools, release 12.4, V12.4.0\n";
 
 wp_status wpi_ptxas_words(int argc, char **argv, wpi_strings *words, bool *is_done, wp_error *err) {
     const char *input = NULL, *output = "elf.o"; /* as NVIDIA's */

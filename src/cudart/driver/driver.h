@@ -98,7 +98,5 @@ void wpi_driver_copy_of(const struct cudaMemcpy3DParms *params, CUDA_MEMCPY3D *o
 /** Where a module's variable is, by its name in the source. Noted. */
 cudaError_t wpi_module_variable(CUmodule m, const char *name, wp_device **device, void **address,
                                 size_t *size_bytes);
-/** Where the parameters of a function are in a buffer; false: no such parameter. */
-bool wpi_function_param(const wpi_function *f, size_t i, size_t *offset, size_t *size);
 
 #endif

@@ -188,7 +188,8 @@ WP_API CUresult cuGetErrorString(CUresult error, const char **pStr) {
     X(GRAPH_EXEC_UPDATE_FAILURE, 910)                                                              \
     X(EXTERNAL_DEVICE, 911)                                                                        \
     X(INVALID_CLUSTER_SIZE, 912)                                                                   \
-    X(UNKNOWN, 999)
+    X(FUNCTION_NOT_LOADED, 913)                                                                    \
+    X(INVALID_RESOURCE_TYPE, 914) X(INVALID_RESOURCE_CONFIGURATION, 915) X(UNKNOWN, 999)
 
 WP_API CUresult cuGetErrorName(CUresult error, const char **pStr) {
     if (pStr == NULL) return CUDA_ERROR_INVALID_VALUE;

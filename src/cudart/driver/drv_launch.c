@@ -99,28 +99,14 @@ WP_API CUresult cuKernelGetName(const char **name, CUkernel hfunc) {
     WPI_DRIVER_IN(false, cudaFuncGetName(name, hfunc));
 }
 
-bool wpi_function_param(const wpi_function *f, size_t i, size_t *offset, size_t *size) {
-    if (i >= f->info->param_count) return false;
-    const wpi_param_place place = wpi_kernel_param_place(f->kernel, (uint32_t)i);
-    *offset = place.offset_bytes;
-    *size = place.size_bytes;
-    return true;
-}
-
-static cudaError_t get_param(CUfunction f, size_t i, size_t *offset, size_t *size) {
-    wp_device *device;
-    wpi_function *found;
-    size_t unused;
-    if (offset == NULL) return cudaErrorInvalidValue;
-    WPI_TRY(find(f, &device, &found));
-    return wpi_function_param(found, i, offset, size != NULL ? size : &unused)
-               ? cudaSuccess
-               : cudaErrorInvalidValue;
-}
-
 WP_API CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset,
                                    size_t *paramSize) {
-    WPI_DRIVER(get_param(func, paramIndex, paramOffset, paramSize));
+    WPI_DRIVER(cudaFuncGetParamInfo(func, paramIndex, paramOffset, paramSize));
+}
+
+WP_API CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset,
+                                     size_t *paramSize) {
+    WPI_DRIVER(cudaFuncGetParamInfo(kernel, paramIndex, paramOffset, paramSize));
 }
 
 /* ---- launches ---- */

@@ -27,7 +27,7 @@
     X(cuLinkCreate) X(cuLinkAddData) X(cuLinkAddFile) X(cuLinkComplete) X(cuLinkDestroy) \
     X(cuLibraryLoadData) X(cuLibraryLoadFromFile) X(cuLibraryUnload) X(cuLibraryGetKernel) \
     X(cuLibraryGetModule) X(cuLibraryGetGlobal) X(cuLibraryGetManaged) X(cuKernelGetFunction) \
-    X(cuKernelGetName) X(cuKernelGetAttribute) X(cuKernelSetAttribute) X(cuKernelSetCacheConfig) \
+    X(cuKernelGetName) X(cuKernelGetParamInfo) X(cuKernelGetAttribute) X(cuKernelSetAttribute) X(cuKernelSetCacheConfig) \
     X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuFuncSetCacheConfig) \
     X(cuFuncSetSharedMemConfig) X(cuFuncGetModule) X(cuFuncGetName) X(cuFuncGetParamInfo) \
     X(cuLaunchKernel) X(cuLaunchKernelEx) X(cuLaunchCooperativeKernel) X(cuLaunchHostFunc) \

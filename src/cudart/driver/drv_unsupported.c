@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unimplemented calls of CUDA 12.3's driver API, so that programs which look up all of it (by
+ * Unimplemented calls of CUDA 12.4's driver API, so that programs which look up all of it (by
  * dlsym) start, and get an error where they call one. cuda.h declares few of them. To implement a
  * call, move it from here to the file of its subject. The comments are reasons, which
  * docs/guide/cuda-support.md repeats.
@@ -47,6 +47,12 @@
     X(cuLaunchCooperativeKernelMultiDevice) \
     X(cuMulticastAddDevice) X(cuMulticastBindAddr) X(cuMulticastBindMem) \
     X(cuMulticastCreate) X(cuMulticastGetGranularity) X(cuMulticastUnbind) \
+    X(cuGreenCtxCreate) X(cuGreenCtxDestroy) X(cuCtxFromGreenCtx) X(cuDeviceGetDevResource) \
+    X(cuCtxGetDevResource) X(cuGreenCtxGetDevResource) X(cuDevSmResourceSplitByCount) \
+    X(cuDevResourceGenerateDesc) X(cuGreenCtxRecordEvent) X(cuGreenCtxWaitEvent) \
+    X(cuStreamGetGreenCtx) \
+    /* no device notifies a program of a budget of memory */ \
+    X(cuDeviceRegisterAsyncNotification) X(cuDeviceUnregisterAsyncNotification) \
     /* streams do not wait for words of memory */ \
     X(cuStreamBatchMemOp_v2) X(cuStreamWaitValue32_v2) X(cuStreamWaitValue64_v2) \
     X(cuStreamWriteValue32_v2) X(cuStreamWriteValue64_v2) \

@@ -18,7 +18,7 @@
 #define __NVCC__ 1
 #endif
 #define __CUDACC_VER_MAJOR__ 12
-#define __CUDACC_VER_MINOR__ 3
+#define __CUDACC_VER_MINOR__ 4
 #define __CUDACC_VER_BUILD__ 0
 
 /* __assert_fail is for host and device, as libcu++ declares it where a source has defined NDEBUG.
