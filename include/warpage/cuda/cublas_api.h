@@ -17,8 +17,8 @@
 #include "library_types.h"
 
 #define CUBLAS_VER_MAJOR 12
-#define CUBLAS_VER_MINOR 3
-#define CUBLAS_VER_PATCH 4
+#define CUBLAS_VER_MINOR 4
+#define CUBLAS_VER_PATCH 5
 #define CUBLAS_VER_BUILD 1
 #define CUBLAS_VERSION (CUBLAS_VER_MAJOR * 10000 + CUBLAS_VER_MINOR * 100 + CUBLAS_VER_PATCH)
 #define CUBLASAPI
@@ -680,6 +680,29 @@ cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t tran
                                    const void *beta, void *const Carray[], cudaDataType Ctype,
                                    int ldc, int batchCount, cublasComputeType_t computeType,
                                    cublasGemmAlgo_t algo);
+cublasStatus_t cublasGemmGroupedBatchedEx(
+    cublasHandle_t handle, const cublasOperation_t transa_array[],
+    const cublasOperation_t transb_array[], const int m_array[], const int n_array[],
+    const int k_array[], const void *alpha_array, const void *const Aarray[], cudaDataType Atype,
+    const int lda_array[], const void *const Barray[], cudaDataType Btype, const int ldb_array[],
+    const void *beta_array, void *const Carray[], cudaDataType Ctype, const int ldc_array[],
+    int group_count, const int group_size[], cublasComputeType_t computeType);
+cublasStatus_t
+cublasSgemmGroupedBatched(cublasHandle_t handle, const cublasOperation_t transa_array[],
+                          const cublasOperation_t transb_array[], const int m_array[],
+                          const int n_array[], const int k_array[], const float alpha_array[],
+                          const float *const Aarray[], const int lda_array[],
+                          const float *const Barray[], const int ldb_array[],
+                          const float beta_array[], float *const Carray[], const int ldc_array[],
+                          int group_count, const int group_size[]);
+cublasStatus_t
+cublasDgemmGroupedBatched(cublasHandle_t handle, const cublasOperation_t transa_array[],
+                          const cublasOperation_t transb_array[], const int m_array[],
+                          const int n_array[], const int k_array[], const double alpha_array[],
+                          const double *const Aarray[], const int lda_array[],
+                          const double *const Barray[], const int ldb_array[],
+                          const double beta_array[], double *const Carray[], const int ldc_array[],
+                          int group_count, const int group_size[]);
 cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa,
                                           cublasOperation_t transb, int m, int n, int k,
                                           const void *alpha, const void *A, cudaDataType Atype,

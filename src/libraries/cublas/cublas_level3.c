@@ -157,6 +157,88 @@ WP_API cublasStatus_t cublasGemmStridedBatchedEx(
                 strided(B, ldb, strideB), beta, strided(C, ldc, strideC), batchCount);
 }
 
+/* ---- groups of batches: each has shapes and factors of its own, arrays in host memory ---- */
+
+typedef struct gemm_groups {
+    int count;
+    const int *sizes;
+    const cublasOperation_t *transa, *transb;
+    const int *m, *n, *k, *lda, *ldb, *ldc;
+    const char *alpha, *beta;
+    const void *const *a, *const *b;
+    void *const
+        *c; /* in device memory, as the other two: those of all groups, one after the other */
+} gemm_groups;
+
+static cublasStatus_t gemm_grouped(cublasHandle_t handle, wpi_blas_type type, size_t factor_bytes,
+                                   const gemm_groups *g) {
+    CUBLAS_TRY(wpi_cublas_enter(handle));
+    if (handle->pointer_mode != CUBLAS_POINTER_MODE_HOST) return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (g->count < 0) return CUBLAS_STATUS_INVALID_VALUE;
+    if (g->count == 0) return CUBLAS_STATUS_SUCCESS;
+    if (g->sizes == NULL || g->transa == NULL || g->transb == NULL || g->m == NULL ||
+        g->n == NULL || g->k == NULL || g->lda == NULL || g->ldb == NULL || g->ldc == NULL ||
+        g->alpha == NULL || g->beta == NULL || g->a == NULL || g->b == NULL || g->c == NULL)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    size_t first = 0;
+    for (int i = 0; i < g->count; i++) {
+        CUBLAS_TRY(gemm(handle, type, g->transa[i], g->transb[i], g->m[i], g->n[i], g->k[i],
+                        g->alpha + (size_t)i * factor_bytes, batched(g->a + first, g->lda[i]),
+                        batched(g->b + first, g->ldb[i]), g->beta + (size_t)i * factor_bytes,
+                        batched(g->c + first, g->ldc[i]), g->sizes[i]));
+        first += (size_t)g->sizes[i];
+    }
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+WP_API cublasStatus_t cublasGemmGroupedBatchedEx(
+    cublasHandle_t handle, const cublasOperation_t transa_array[],
+    const cublasOperation_t transb_array[], const int m_array[], const int n_array[],
+    const int k_array[], const void *alpha_array, const void *const Aarray[], cudaDataType Atype,
+    const int lda_array[], const void *const Barray[], cudaDataType Btype, const int ldb_array[],
+    const void *beta_array, void *const Carray[], cudaDataType Ctype, const int ldc_array[],
+    int group_count, const int group_size[], cublasComputeType_t computeType) {
+    wpi_blas_type type;
+    if (!product_type(Atype, Btype, Ctype, computeType, &type)) return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (type != WPI_BLAS_S && type != WPI_BLAS_D && type != WPI_BLAS_H && type != WPI_BLAS_B)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    const gemm_groups groups = {.count = group_count,
+                                .sizes = group_size,
+                                .transa = transa_array,
+                                .transb = transb_array,
+                                .m = m_array,
+                                .n = n_array,
+                                .k = k_array,
+                                .lda = lda_array,
+                                .ldb = ldb_array,
+                                .ldc = ldc_array,
+                                .alpha = alpha_array,
+                                .beta = beta_array,
+                                .a = Aarray,
+                                .b = Barray,
+                                .c = Carray};
+    return gemm_grouped(handle, type, type == WPI_BLAS_D ? sizeof(double) : sizeof(float), &groups);
+}
+
+/* The casts only drop qualifiers of pointers to pointers. */
+#define GROUPED_CALL(X, T, data_type, compute)                                                     \
+    WP_API cublasStatus_t cublas##X##gemmGroupedBatched(                                           \
+        cublasHandle_t handle, const cublasOperation_t transa_array[],                             \
+        const cublasOperation_t transb_array[], const int m_array[], const int n_array[],          \
+        const int k_array[], const T alpha_array[], const T *const Aarray[],                       \
+        const int lda_array[], const T *const Barray[], const int ldb_array[],                     \
+        const T beta_array[], T *const Carray[], const int ldc_array[], int group_count,           \
+        const int group_size[]) {                                                                  \
+        return cublasGemmGroupedBatchedEx(handle, transa_array, transb_array, m_array, n_array,    \
+                                          k_array, alpha_array, (const void *const *)Aarray,       \
+                                          data_type, lda_array, (const void *const *)Barray,       \
+                                          data_type, ldb_array, beta_array, (void *const *)Carray, \
+                                          data_type, ldc_array, group_count, group_size, compute); \
+    }
+
+GROUPED_CALL(S, float, CUDA_R_32F, CUBLAS_COMPUTE_32F)
+GROUPED_CALL(D, double, CUDA_R_64F, CUBLAS_COMPUTE_64F)
+
 WP_API cublasStatus_t cublasSgemmEx(cublasHandle_t handle, cublasOperation_t transa,
                                     cublasOperation_t transb, int m, int n, int k,
                                     const float *alpha, const void *A, cudaDataType Atype, int lda,
