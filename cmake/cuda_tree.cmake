@@ -29,7 +29,7 @@ function(wp_cuda_tree)
         file(CONFIGURE OUTPUT ${tree}/lib64/${name} CONTENT "INPUT(libcudart.so)\n")
     endforeach()
 
-    foreach(library cublas cublasLt cudnn curand cufft cusparse cusolver)
+    foreach(library cublas cublasLt cudnn curand cufft cusparse cusolver nccl)
         file(CONFIGURE OUTPUT ${tree}/lib64/lib${library}_static.a CONTENT "INPUT(lib${library}.so)\n")
     endforeach()
 
@@ -49,7 +49,7 @@ function(wp_cuda_tree)
         file(CREATE_LINK libwarpage.so.0 ${names}/libnvJitLink.so.${version} SYMBOLIC)
         list(APPEND links ${names}/libnvJitLink.so.${version})
     endforeach()
-    foreach(library cublas cublas_lt cudnn cufft curand cusolver cusparse nvidia_ml)
+    foreach(library cublas cublas_lt cudnn cufft curand cusolver cusparse nccl nvidia_ml)
         wp_library_output(${library} output)
         foreach(version ${wp_versions_${library}})
             file(CREATE_LINK ../cuda/lib64/lib${output}.so.${wp_soversion_${library}} ${names}/lib${output}.so.${version}

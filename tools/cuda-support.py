@@ -266,13 +266,16 @@ def libraries():
                 missing=by_reason(cusparse, CUSPARSE_REASONS, "cuSPARSE")),
         Library("NVML", "nvml", "libnvidia-ml.so", ["nvml.h"], "`nvml.h`, `-lnvidia-ml`: facts about the device.",
                 NVML_GROUPS, missing=by_reason(nvml, NVML_REASONS, "NVML")),
+        Library("NCCL", "nccl", "libnccl.so", ["nccl.h"], "`nccl.h`, `-lnccl`; as of NCCL 2.21, for the devices of one process.",
+                absent=[("windows of memory, calls by kernels (NCCL 2.27)", "ncclCommWindow* ncclDevComm*"),
+                        ("names for profilers", "pnccl*")]),
     ]
 
 
 OTHER_LIBRARIES = [
     ("Thrust, CUB, libcu++", "NVIDIA's own headers, which the user installs: [C++ libraries](cpp-libraries.md)"),
     ("NVTX", "its headers; calls have no effect"),
-    ("NPP, nvJPEG, NCCL", "not there; `wpcc` names the library when a header or "
+    ("NPP, nvJPEG", "not there; `wpcc` names the library when a header or "
      "`-l` is not found"),
     ("nvJitLink", "`nvJitLink.h`, `-lnvJitLink`: links texts of PTX; no LTO code"),
     ("libNVVM", "not there"),

@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Several devices in one program (devices/): on the CPU, on simulated GPUs, on the stand-in for a GPU's driver; what
-# checks find; lists of devices that are refused.
+# Several devices in one program (devices/), NCCL too: on the CPU, on simulated GPUs, on the stand-in for a GPU's driver;
+# what checks find; lists of devices that are refused.
 
 fail() {
     echo "$1" >&2
     exit 1
 }
 
-build() { "$WPCC" -I"$E2E" "$E2E/devices/$1.cu" -Xcompiler -pthread -lpthread -o "$TMP/$1" || fail "$1 does not compile"; }
+build() { # program, library
+    "$WPCC" -I"$E2E" "$E2E/devices/$1.cu" -Xcompiler -pthread -lpthread $2 -o "$TMP/$1" || fail "$1 does not compile"
+}
 
 passes() { # devices, program, argument
     out=$(WARPAGE_DEVICE=$1 "$TMP/$2" $3 2>"$TMP/errors") || fail "$2 on $1: $out $(cat "$TMP/errors")"
@@ -28,11 +30,16 @@ passes sim:p100,sim:p100 several_devices
 passes sim:k80,sim:k80,sim:k80 several_devices
 passes cpu,cpu several_contexts
 passes sim:p100,sim:p100 several_contexts
+build nccl -lnccl
+passes cpu,cpu nccl
+passes cpu,cpu,cpu,cpu nccl
+passes sim:p100,sim:p100 nccl
 
 fake=$(dirname "$(dirname "$WPCC")")/tests/libfake_cuda.so
 if [ -e "$fake" ]; then
     export WARPAGE_LIBCUDA="$fake" FAKE_CUDA_DEVICES=2
     passes cuda:0,cuda:1 several_devices stand-in
+    passes cuda:0,cuda:1 nccl
     refused cuda:0,cuda:0 'named twice'
     refused cuda:0,cuda:2 'there is no cuda:2'
     unset WARPAGE_LIBCUDA FAKE_CUDA_DEVICES

@@ -37,9 +37,9 @@ static bool is_foreign_runtime(const char *word) {
 }
 
 /* The libraries of ours that are beside libwarpage's links, as options of the linker. */
-static const char *const own_options[] = {"-lcublas",   "-lcublasLt",  "-lcudnn",
-                                          "-lcurand",   "-lcufft",     "-lcusolver",
-                                          "-lcusparse", "-lnvidia-ml", NULL};
+static const char *const own_options[] = {"-lcublas",    "-lcublasLt", "-lcudnn",    "-lcurand",
+                                          "-lcufft",     "-lcusolver", "-lcusparse", "-lnccl",
+                                          "-lnvidia-ml", NULL};
 
 /* The option for our library in place of another toolkit's file; NULL if it is no such path. */
 static const char *own_library(const char *word) {
