@@ -29,9 +29,10 @@ function(wp_cuda_tree)
         file(CONFIGURE OUTPUT ${tree}/lib64/${name} CONTENT "INPUT(libcudart.so)\n")
     endforeach()
 
-    foreach(library cublas cublasLt cudnn curand cufft cusparse cusolver nccl)
+    foreach(library cublas cublasLt cudnn curand cusparse cusolver nccl)
         file(CONFIGURE OUTPUT ${tree}/lib64/lib${library}_static.a CONTENT "INPUT(lib${library}.so)\n")
     endforeach()
+    file(CONFIGURE OUTPUT ${tree}/lib64/libcufft_static.a CONTENT "INPUT(libcufft_device.a libcufft.so)\n")
 
     # The names by which programs built by nvcc find NVIDIA's libraries at run time; `warpage` puts the folder into their
     # search path. The runtime's symbols have a version, which is the library's name.

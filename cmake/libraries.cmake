@@ -34,6 +34,21 @@ function(wp_library_output name result)
     set(${result} ${output} PARENT_SCOPE)
 endfunction()
 
+# wp_device_library(NAME): src/libraries/NAME_device, code that is linked with that of programs whose kernels call functions
+# across files, as an archive beside libNAME.so.
+function(wp_device_library name)
+    file(GLOB sources CONFIGURE_DEPENDS src/libraries/${name}_device/*.cu)
+    foreach(source ${sources})
+        get_filename_component(part ${source} NAME_WE)
+        set(wp_kernel_flags_${part} -rdc=true)
+    endforeach()
+    wp_kernels(objects libraries/${name}_device)
+    set(archive ${CMAKE_CURRENT_BINARY_DIR}/lib/warpage/cuda/lib64/lib${name}_device.a)
+    add_custom_command(OUTPUT ${archive} COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
+                       COMMAND ${CMAKE_AR} rcs ${archive} ${objects} DEPENDS ${objects} VERBATIM)
+    add_custom_target(lib_${name}_device ALL DEPENDS ${archive})
+endfunction()
+
 function(wp_library name)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS src/libraries/${name}/*.c)
     file(GLOB shared_sources CONFIGURE_DEPENDS src/libraries/*.c)

@@ -148,7 +148,6 @@ CUBLAS_REASONS = [
 ]
 CUFFT_REASONS = [
     ("transforms are of one device", r"XtSetGPUs|XtMalloc|XtMemcpy|XtFree|XtExecDescriptor"),
-    ("callbacks, which are device code in a program and need nvcc's link", r"Callback"),
     ("work areas are the plan's own", r"WorkArea|XtQueryPlan|PropertyInt64"),
 ]
 CUSOLVER_REASONS = [
@@ -181,7 +180,7 @@ NVML_REASONS = [
 CUBLASLT_GROUPS = [("products, sums", r"Matmul$|Algo|MatrixTransform$"), ("descriptions", r"Layout|Desc|Preference"), ("handles, facts", r"Create|Destroy|Get")]
 CURAND_GROUPS = [("generators", r"Create|Destroy|Set|Get"), ("numbers", r"Generate|Poisson")]
 CUFFT_GROUPS = [("plans", r"Plan|Create|Destroy|Estimate|GetSize|WorkArea|AutoAllocation|SetStream"),
-                ("transforms", r"Exec"), ("facts", r"Get")]
+                ("transforms", r"Exec"), ("callbacks: `-rdc=true`, `-lcufft_static`", r"Callback"), ("facts", r"Get")]
 CUSOLVER_GROUPS = [("sparse systems", r"cusolverSp"), ("systems", r"potr|getr|geqrf|gqr|mqr|gesv(?!d)|gels"), ("eigenvalues and singular values", r"sye|syg|he[eg]|gesvd|Syevj|Gesvdj"),
                    ("handles", r".")]
 CUSPARSE_GROUPS = [("products", r"SpM[VM]|SpVV|SpGEMM|SDDMM|csrm[vm]|geam|Axpby|Gather|Scatter"), ("systems and factors", r"SpS[VM]|[Cc]srs[vm]2|gtsv|ilu|ic02|Ilu|Ic02"),

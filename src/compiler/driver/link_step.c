@@ -56,12 +56,20 @@ static const char *own_library(const char *word) {
     return NULL;
 }
 
+/* -lcufft, or -lcufft_static, which is a text that names our library. */
+static bool is_own_option(const char *word) {
+    for (const char *const *option = own_options; *option; option++) {
+        const size_t length = strlen(*option);
+        if (strncmp(word, *option, length) != 0) continue;
+        if (word[length] == '\0' || strcmp(word + length, "_static") == 0) return true;
+    }
+    return false;
+}
+
 static bool needs_libraries(const wpi_compile_job *job) {
     const wpi_strings *words = &job->options->link_args;
     for (size_t i = 0; i < words->count; i++) {
-        for (const char *const *option = own_options; *option; option++)
-            if (strcmp(words->items[i], *option) == 0) return true;
-        if (own_library(words->items[i])) return true;
+        if (is_own_option(words->items[i]) || own_library(words->items[i])) return true;
     }
     return false;
 }

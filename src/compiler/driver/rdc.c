@@ -213,6 +213,37 @@ static wp_status gather(gathered *g, const char *path, wp_error *err) {
     return status;
 }
 
+/* A text of ours in place of an archive, which the linker reads too: INPUT(a.a b.so). Its archives
+ * are beside it. */
+static wp_status gather_text(gathered *g, const char *path, const char *folder, wp_error *err) {
+    char *text = NULL;
+    size_t size_bytes = 0;
+    WP_TRY(wpi_file_read(path, &text, &size_bytes, err));
+    wp_status status = WP_STATUS_OK;
+    char *rest = strncmp(text, "INPUT(", 6) == 0 ? text + 6 : NULL, *word;
+    while (status == WP_STATUS_OK && rest != NULL &&
+           (word = strtok_r(rest, " )\n", &rest)) != NULL) {
+        const size_t length = strlen(word);
+        if (length < 2 || strcmp(word + length - 2, ".a") != 0) continue;
+        char *archive = wpi_path_join(folder, word);
+        status = gather(g, archive, err);
+        wpi_free(archive);
+    }
+    wpi_free(text);
+    return status;
+}
+
+/* A library of ours that has device code, for programs that have some to link it with. */
+static wp_status gather_own(gathered *g, const char *folder, const char *name, wp_error *err) {
+    char *file = wpi_format("lib%s.a", name), *path = wpi_path_join(folder, file);
+    wp_status status = WP_STATUS_OK;
+    if (g->registrations.count != 0 && wpi_file_exists(path))
+        status = gather_text(g, path, folder, err);
+    wpi_free(file);
+    wpi_free(path);
+    return status;
+}
+
 /* Finds -lname or -l:file in the first of the user's folders that has it, as the linker does. A
  * shared library ends the search: it has no device code. Neither do system folders. */
 static char *find_library(const wpi_strings *folders, const char *name) {
@@ -245,7 +276,8 @@ static void list_folders(const wpi_strings *words, wpi_strings *folders) {
 /* Gathers from the files of a link line: objects, archives and -l libraries; other words are for
  * the linker.
  */
-static wp_status gather_all(gathered *g, const wpi_strings *words, wp_error *err) {
+static wp_status gather_all(gathered *g, const wpi_strings *words, const char *own_folder,
+                            wp_error *err) {
     wpi_strings folders = {0};
     wp_status status = WP_STATUS_OK;
     list_folders(words, &folders);
@@ -255,7 +287,7 @@ static wp_status gather_all(gathered *g, const wpi_strings *words, wp_error *err
             i++;
         } else if (strncmp(word, "-l", 2) == 0) {
             char *library = find_library(&folders, word + 2);
-            if (library) status = gather(g, library, err);
+            status = library ? gather(g, library, err) : gather_own(g, own_folder, word + 2, err);
             wpi_free(library);
         } else {
             status = gather(g, word, err);
@@ -351,7 +383,7 @@ wp_status wpi_device_link(wpi_compile_job *job, const wpi_strings *inputs, char 
     if (job->options->print_only) return WP_STATUS_OK;
     gathered g = {.context = LLVMContextCreate()};
     LLVMContextSetDiagnosticHandler(g.context, note_complaint, &g.complaint);
-    wp_status status = gather_all(&g, inputs, err);
+    wp_status status = gather_all(&g, inputs, job->tools->cuda_lib_dir, err);
     if (status == WP_STATUS_OK && g.module && !g.is_linked) {
         *object = wpi_job_temp(job, "dlink", ".o");
         status = build_linked(job, &g, *object, err);

@@ -491,6 +491,61 @@ WP_API cufftResult cufftXtExec(cufftHandle plan, void *input, void *output, int 
     return execute(plan, p->type, input, output, direction);
 }
 
+/* ---- callbacks ---- */
+
+/* The plan's callback of a type; NULL: its transforms do not load or store that type. */
+static wpi_fft_callback *callback_of(wpi_fft_plan *p, cufftXtCallbackType type) {
+    const bool is_double = (type & 1) != 0, is_store = type >= CUFFT_CB_ST_COMPLEX;
+    const bool is_real = (type & 2) != 0;
+    if ((unsigned)type >= CUFFT_CB_UNDEFINED || is_double != wpi_fft_is_double(p->type))
+        return NULL;
+    if (is_real != (is_store ? wpi_fft_is_to_real(p->type) : wpi_fft_is_from_real(p->type)))
+        return NULL;
+    return is_store ? &p->store : &p->load;
+}
+
+WP_API int wpi_cufft_set_callback(int plan, void *routine, int type, void *info,
+                                  const wpi_fft_called *kernels) {
+    wpi_fft_plan *p = plan_of(plan);
+    if (p == NULL || !p->is_made) return CUFFT_INVALID_PLAN;
+    wpi_fft_callback *callback = callback_of(p, (cufftXtCallbackType)type);
+    if (callback == NULL || routine == NULL) return CUFFT_INVALID_VALUE;
+    callback->routine = routine;
+    callback->info = info;
+    p->called = kernels;
+    return CUFFT_SUCCESS;
+}
+
+/* Of programs that link the library of another name: a kernel cannot call the device code of
+ * another module on all devices. */
+WP_API cufftResult cufftXtSetCallback(cufftHandle plan, void **callback_routine,
+                                      cufftXtCallbackType type, void **caller_info) {
+    static atomic_bool is_said;
+    (void)plan, (void)callback_routine, (void)type, (void)caller_info;
+    wpi_library_missing("cufft", "cufftXtSetCallback without -rdc=true and -lcufft_static",
+                        "CUFFT_NOT_SUPPORTED", &is_said);
+    return CUFFT_NOT_SUPPORTED;
+}
+
+WP_API cufftResult cufftXtClearCallback(cufftHandle plan, cufftXtCallbackType type) {
+    wpi_fft_plan *p = plan_of(plan);
+    if (p == NULL || !p->is_made) return CUFFT_INVALID_PLAN;
+    wpi_fft_callback *callback = callback_of(p, type);
+    if (callback == NULL) return CUFFT_INVALID_VALUE;
+    *callback = (wpi_fft_callback){0};
+    return CUFFT_SUCCESS;
+}
+
+WP_API cufftResult cufftXtSetCallbackSharedSize(cufftHandle plan, cufftXtCallbackType type,
+                                                size_t sharedSize) {
+    wpi_fft_plan *p = plan_of(plan);
+    if (p == NULL || !p->is_made) return CUFFT_INVALID_PLAN;
+    wpi_fft_callback *callback = callback_of(p, type);
+    if (callback == NULL || sharedSize > 16384) return CUFFT_INVALID_VALUE;
+    callback->shared_bytes = (unsigned)sharedSize;
+    return CUFFT_SUCCESS;
+}
+
 /* ---- calls without an implementation ---- */
 
 #define WP_CUFFT_MISSING(name) WPI_LIBRARY_MISSING("cufft", cufftResult, CUFFT_NOT_SUPPORTED, name)

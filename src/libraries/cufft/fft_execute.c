@@ -135,11 +135,16 @@ cudaError_t wpi_fft_execute(const wpi_fft_plan *p, void *in, void *out, int dire
     wpi_fft_layout from = p->in, to = p->out;
     if (is_in_place && wpi_fft_is_from_real(p->type)) from = padded_layout(s, from);
     if (is_in_place && wpi_fft_is_to_real(p->type)) to = padded_layout(s, to);
-    TRY(launches->load(p->stream, s, &from,
-                       wpi_fft_is_from_real(p->type) ? WPI_FFT_REAL
-                       : wpi_fft_is_to_real(p->type) ? WPI_FFT_HALF
-                                                     : WPI_FFT_COMPLEX,
-                       in, data.data));
+    const wpi_fft_side from_side = wpi_fft_is_from_real(p->type) ? WPI_FFT_REAL
+                                   : wpi_fft_is_to_real(p->type) ? WPI_FFT_HALF
+                                                                 : WPI_FFT_COMPLEX;
+    const wpi_fft_side to_side = wpi_fft_is_to_real(p->type)     ? WPI_FFT_REAL
+                                 : wpi_fft_is_from_real(p->type) ? WPI_FFT_HALF
+                                                                 : WPI_FFT_COMPLEX;
+    if (p->load.routine != NULL)
+        TRY(p->called->load[is_double](p->stream, s, &from, from_side, in, data.data, &p->load));
+    else
+        TRY(launches->load(p->stream, s, &from, from_side, in, data.data));
     long long inner = 1;
     for (int axis = WPI_FFT_RANK_MAX - 1; axis >= 0; axis--) {
         const long long length = s->n[axis], outer = elements(s) / length / inner;
@@ -150,9 +155,7 @@ cudaError_t wpi_fft_execute(const wpi_fft_plan *p, void *in, void *out, int dire
                           direction));
         inner *= length;
     }
-    return launches->store(p->stream, s, &to,
-                           wpi_fft_is_to_real(p->type)     ? WPI_FFT_REAL
-                           : wpi_fft_is_from_real(p->type) ? WPI_FFT_HALF
-                                                           : WPI_FFT_COMPLEX,
-                           data.data, out);
+    if (p->store.routine != NULL)
+        return p->called->store[is_double](p->stream, s, &to, to_side, data.data, out, &p->store);
+    return launches->store(p->stream, s, &to, to_side, data.data, out);
 }

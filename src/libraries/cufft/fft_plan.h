@@ -16,6 +16,8 @@ typedef struct wpi_fft_plan {
     cudaStream_t stream;
     void *work, *own_work;
     size_t work_bytes;
+    wpi_fft_callback load, store;
+    const wpi_fft_called *called; /* of both */
 } wpi_fft_plan;
 
 /** The next radix of a length; 0 if Bluestein's algorithm is needed for it. */

@@ -63,6 +63,26 @@ typedef struct wpi_fft_launches {
 
 extern const wpi_fft_launches wpi_fft_single, wpi_fft_double;
 
+/** A program's device function that loads or stores an element, and its arguments. */
+typedef struct wpi_fft_callback {
+    void *routine; /* NULL: none */
+    void *info;
+    unsigned int shared_bytes;
+} wpi_fft_callback;
+
+/** … and the kernels that call it, which are linked with the program's device code: [1] in double
+ * precision. */
+typedef struct wpi_fft_called {
+    cudaError_t (*load[2])(cudaStream_t, const wpi_fft_shape *, const wpi_fft_layout *,
+                           wpi_fft_side, const void *in, void *work, const wpi_fft_callback *);
+    cudaError_t (*store[2])(cudaStream_t, const wpi_fft_shape *, const wpi_fft_layout *,
+                            wpi_fft_side, const void *work, void *out, const wpi_fft_callback *);
+} wpi_fft_called;
+
+/** cufftXtSetCallback with these kernels; the numbers are cuFFT's. */
+int wpi_cufft_set_callback(int plan, void *routine, int type, void *info,
+                           const wpi_fft_called *kernels);
+
 #ifdef __cplusplus
 }
 #endif
