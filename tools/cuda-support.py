@@ -222,7 +222,7 @@ def libraries():
                 "`cuda_runtime.h`; as of CUDA 12.4. Its templates (`cudaLaunchKernelEx`, `cudaFuncSetAttribute` of a "
                 "kernel, …) are in the header.", missing=by_reason(runtime, RUNTIME_REASONS, "the runtime API"),
                 absent=RUNTIME_ABSENT),
-        Library("Driver API", "cu", "libcuda.so", ["cuda.h", "wp/driver_graph.h", "wp/driver_missing.h", "wp/driver_references.h",
+        Library("Driver API", "cu", "libcuda.so", ["cuda.h", "wp/driver_graph.h", "wp/driver_words.h", "wp/driver_missing.h", "wp/driver_references.h",
                                                  "cudaProfiler.h"],
                 "`cuda.h`, `-lcuda`; as of CUDA 12.4. [driver API](driver-api.md) has the differences. Most of the "
                 "unsupported calls are in the library alone, for programs that look up its functions by name.",

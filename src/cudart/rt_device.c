@@ -370,6 +370,11 @@ WP_API cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *prop, int d
     X(ConcurrentManagedAccess, p.concurrentManagedAccess)                                          \
     X(ComputePreemptionSupported, p.computePreemptionSupported)                                    \
     X(CanUseHostPointerForRegisteredMem, p.canUseHostPointerForRegisteredMem)                      \
+    X(Reserved92, 1) /* streams wait for words: 92 to 94, and 122, 123 in CUDA's other form */     \
+    X(Reserved93, 1)                                                                               \
+    X(Reserved94, 1)                                                                               \
+    X(Reserved122, 1)                                                                              \
+    X(Reserved123, 1)                                                                              \
     X(CooperativeLaunch, p.cooperativeLaunch)                                                      \
     X(CooperativeMultiDeviceLaunch, p.cooperativeMultiDeviceLaunch)                                \
     X(MaxSharedMemoryPerBlockOptin, p.sharedMemPerBlockOptin)                                      \

@@ -579,6 +579,20 @@ wp_status wpi_queue_attach(wp_queue *queue, void *address, size_t size_bytes, ui
     return ops->attach(queue, address, size_bytes, flags, err);
 }
 
+wp_status wpi_queue_wait_word(wp_queue *queue, const wpi_word *word, wp_error *err) {
+    const wpi_queue_ops *ops = queue->device->ops->queue;
+    if (ops->wait_word == NULL) return WP_FAIL(err, UNSUPPORTED, "queues that wait for words");
+    arrive(queue->device);
+    return ops->wait_word(queue, word, err);
+}
+
+wp_status wpi_queue_write_word(wp_queue *queue, const wpi_word *word, wp_error *err) {
+    const wpi_queue_ops *ops = queue->device->ops->queue;
+    if (ops->write_word == NULL) return WP_FAIL(err, UNSUPPORTED, "queues that write words");
+    arrive(queue->device);
+    return ops->write_word(queue, word, err);
+}
+
 wp_status wp_queue_host_call(wp_queue *queue, void (*call)(void *), void *arg, wp_error *err) {
     if (call == NULL) return WP_FAIL(err, INVALID, "host call: no function is given");
     arrive(queue->device);

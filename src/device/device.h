@@ -73,6 +73,23 @@ typedef struct wpi_advice {
     bool is_accessed_by_device;
 } wpi_advice;
 
+/** How a word of memory is compared with a value; numbered as CUDA's. */
+typedef enum wpi_word_test {
+    WPI_WORD_REACHES = 0, /* word - value >= 0, as signed numbers that wrap around */
+    WPI_WORD_EQUALS,
+    WPI_WORD_HAS_BITS,  /* word & value != 0 */
+    WPI_WORD_HAS_ZEROS, /* ~(word | value) != 0 */
+    WPI_WORD_TEST_COUNT /* must be last */
+} wpi_word_test;
+
+/** A word of device or mapped memory, aligned; `bytes`: 4 or 8. */
+typedef struct wpi_word {
+    void *address;
+    uint64_t value;
+    uint32_t bytes;
+    wpi_word_test test; /* of a wait */
+} wpi_word;
+
 typedef struct wpi_queue_ops {
     /** `priority`: as cudaStreamCreateWithPriority's, lower numbers first; a hint. */
     wp_status (*create)(wp_device *device, bool is_blocking, int priority, wp_queue **out,
@@ -88,6 +105,10 @@ typedef struct wpi_queue_ops {
     wp_status (*launch)(wp_queue *queue, const wp_launch *launch, wp_error *err);
     wp_status (*host_call)(wp_queue *queue, void (*call)(void *), void *arg, wp_error *err);
     wp_status (*wait_event)(wp_queue *queue, wp_event *event, wp_error *err);
+    /** Optional, both; default: UNSUPPORTED. What is queued later starts when the word passes the
+     *  test; a word is stored, with all that was queued before. */
+    wp_status (*wait_word)(wp_queue *queue, const wpi_word *word, wp_error *err);
+    wp_status (*write_word)(wp_queue *queue, const wpi_word *word, wp_error *err);
     /** Optional; default: nothing. A range of managed memory, not empty. */
     wp_status (*prefetch)(wp_queue *queue, const void *address, size_t size_bytes, bool to_device,
                           wp_error *err);
@@ -327,6 +348,8 @@ void wpi_device_flush_output(wp_device *device);
 /** False: work is known to be in progress, also in destroyed queues. */
 bool wpi_device_is_idle(wp_device *device);
 /** Nanoseconds between two complete records. */
+WP_NODISCARD wp_status wpi_queue_wait_word(wp_queue *queue, const wpi_word *word, wp_error *err);
+WP_NODISCARD wp_status wpi_queue_write_word(wp_queue *queue, const wpi_word *word, wp_error *err);
 int64_t wpi_event_elapsed_ns(const wp_event *first, const wp_event *second);
 /** UNSUPPORTED: the device leaves the answer to the caller. */
 WP_NODISCARD wp_status wpi_device_attribute(wp_device *device, int attribute, int *value,

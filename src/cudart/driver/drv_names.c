@@ -98,7 +98,7 @@
     X(cuParamSetSize) X(cuParamSeti) X(cuParamSetf) X(cuParamSetv) X(cuParamSetTexRef) \
     X(cuLaunch) X(cuLaunchGrid) X(cuLaunchGridAsync) \
     X(cuStreamCreate) X(cuStreamCreateWithPriority) X(cuStreamDestroy) X(cuStreamQuery) \
-    X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamAddCallback) X(cuStreamAttachMemAsync) \
+    X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamWaitValue32) X(cuStreamWaitValue64) X(cuStreamWriteValue32) X(cuStreamWriteValue64) X(cuStreamBatchMemOp) X(cuStreamAddCallback) X(cuStreamAttachMemAsync) \
     X(cuStreamGetPriority) X(cuStreamGetFlags) X(cuStreamGetId) X(cuStreamGetCtx) \
     X(cuEventCreate) X(cuEventRecord) X(cuEventRecordWithFlags) X(cuEventQuery) \
     X(cuEventSynchronize) X(cuEventDestroy) X(cuEventElapsedTime) X(cuIpcGetEventHandle) \

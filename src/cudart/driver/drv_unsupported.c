@@ -53,9 +53,6 @@
     X(cuStreamGetGreenCtx) \
     /* no device notifies a program of a budget of memory */ \
     X(cuDeviceRegisterAsyncNotification) X(cuDeviceUnregisterAsyncNotification) \
-    /* streams do not wait for words of memory */ \
-    X(cuStreamBatchMemOp_v2) X(cuStreamWaitValue32_v2) X(cuStreamWaitValue64_v2) \
-    X(cuStreamWriteValue32_v2) X(cuStreamWriteValue64_v2) \
     /* maps of images for convolutions */ \
     X(cuTensorMapEncodeIm2col) \
     /* core dumps */ \

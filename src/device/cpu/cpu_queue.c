@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -19,6 +20,7 @@
 #define PENDING_MAX 1024u /* commands; queueing more waits */
 #define PENDING_LOW 512u  /* … until this many are left */
 #define HELPER_STACK_BYTES_MIN ((size_t)1 << 20)
+#define LOOK_NS 50000 /* between two looks at a word that a queue waits for */
 
 struct wpi_cpu_queue {
     wp_queue base;
@@ -80,15 +82,56 @@ bool wpi_queue_has_come_to(const void *dependency) {
     return d->queue == NULL || d->queue->completed >= d->number;
 }
 
-static bool is_ready(const wpi_command *command) {
+static bool passes(const wpi_word *word) {
+    const bool is_long = word->bytes == 8;
+    const uint64_t mask = is_long ? UINT64_MAX : UINT32_MAX;
+    const uint64_t now = is_long
+                             ? __atomic_load_n((const uint64_t *)word->address, __ATOMIC_ACQUIRE)
+                             : __atomic_load_n((const uint32_t *)word->address, __ATOMIC_ACQUIRE);
+    switch (word->test) {
+    case WPI_WORD_REACHES: return ((now - word->value) & (mask ^ mask >> 1)) == 0;
+    case WPI_WORD_EQUALS: return now == (word->value & mask);
+    case WPI_WORD_HAS_BITS: return (now & word->value & mask) != 0;
+    default: return (~(now | word->value) & mask) != 0;
+    }
+}
+
+static bool has_come_to_all(const wpi_command *command) {
     for (size_t i = 0; i < command->dependency_count; i++) {
         if (!wpi_queue_has_come_to(&command->dependencies[i])) return false;
     }
     return command->kind != WPI_COMMAND_WAIT_EVENT || wpi_queue_has_come_to(&command->u.wait);
 }
 
+/* The first command is one that only looking at memory can start. */
+static bool polls(const wpi_cpu_queue *queue) {
+    return queue->first != NULL && queue->first->kind == WPI_COMMAND_WAIT_WORD &&
+           !queue->is_running && has_come_to_all(queue->first);
+}
+
 static bool can_run(const wpi_cpu_queue *queue) {
-    return queue->first != NULL && !queue->is_running && is_ready(queue->first);
+    if (queue->first == NULL || queue->is_running || !has_come_to_all(queue->first)) return false;
+    return queue->first->kind != WPI_COMMAND_WAIT_WORD || passes(&queue->first->u.word) ||
+           atomic_load(&device_of(queue)->has_failed);
+}
+
+/* The queue's thread has something to do. */
+static bool needs_thread(const wpi_cpu_queue *queue) {
+    return polls(queue) || can_run(queue);
+}
+
+bool wpi_queue_any_polls(const wpi_cpu_device *device) {
+    for (const wpi_cpu_device *d = device->group->devices; d != NULL; d = d->next)
+        for (const wpi_cpu_queue *q = d->queues; q != NULL; q = q->next)
+            if (polls(q)) return true;
+    return false;
+}
+
+void wpi_queue_poll_pause(wpi_cpu_device *device) {
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    pthread_mutex_unlock(device->lock);
+    (void)nanosleep(&pause, NULL);
+    pthread_mutex_lock(device->lock);
 }
 
 static void fail_memory(wpi_cpu_device *device, const char *what, const void *fault) {
@@ -205,7 +248,7 @@ void wpi_device_announce(wpi_cpu_device *device) {
     }
     for (const wpi_cpu_device *d = device->group->devices; d != NULL; d = d->next) {
         for (wpi_cpu_queue *q = d->queues; q != NULL; q = q->next) {
-            if (can_run(q)) pthread_cond_signal(&q->work);
+            if (needs_thread(q)) pthread_cond_signal(&q->work);
         }
     }
 }
@@ -305,6 +348,8 @@ static void *run_executor(void *arg) {
             run_first(device, queue);
         } else if (queue->is_destroyed && queue->first == NULL) {
             break;
+        } else if (polls(queue)) {
+            wpi_queue_poll_pause(device);
         } else {
             pthread_cond_wait(&queue->work, device->lock);
         }
@@ -333,7 +378,7 @@ void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *)
     const bool can_help = helps != NULL && device->executor == NULL && wpi_queue_may_execute();
     while (!is_done(arg) && can_help && can_run(helps))
         run_first(device, helps);
-    if (can_help && can_run(helps))
+    if (can_help && needs_thread(helps))
         pthread_cond_signal(&helps->work); /* the queue's thread continues */
     if (is_done(arg)) return;
     wpi_waiter **waiters = &device->group->waiters;
@@ -447,7 +492,7 @@ wp_status wpi_queue_submit(wpi_cpu_queue *queue, wpi_command *command, wp_error 
             set_last_record(command->u.record, queue, queue->submitted);
         if (device->executor != NULL)
             device->executor->queued(device->executor);
-        else if (can_run(queue))
+        else if (needs_thread(queue))
             pthread_cond_signal(&queue->work);
     } else {
         wpi_command_free(command);
@@ -604,6 +649,27 @@ static wp_status wait_event(wp_queue *base, wp_event *base_event, wp_error *err)
     return WP_STATUS_OK;
 }
 
+static wp_status wait_word(wp_queue *queue, const wpi_word *word, wp_error *err) {
+    wpi_command *command = wpi_command_create(WPI_COMMAND_WAIT_WORD, 0);
+    if (command != NULL) command->u.word = *word;
+    return wpi_queue_submit((wpi_cpu_queue *)queue, command, err);
+}
+
+/* A copy from the command itself. */
+static wp_status write_word(wp_queue *queue, const wpi_word *word, wp_error *err) {
+    WP_TRY(wp_device_sticky_error(queue->device, err));
+    wpi_command *command = wpi_command_create(WPI_COMMAND_COPY, sizeof word->value);
+    if (command != NULL) {
+        memcpy(command + 1, &word->value, sizeof word->value);
+        command->u.copy.dst = word->address;
+        command->u.copy.src = command + 1;
+        command->u.copy.dst_pitch_bytes = command->u.copy.src_pitch_bytes = word->bytes;
+        command->u.copy.width_bytes = word->bytes;
+        command->u.copy.height = 1;
+    }
+    return wpi_queue_submit((wpi_cpu_queue *)queue, command, err);
+}
+
 /* ---- waiting ---- */
 
 /* Waits until all commands that are now in the queues that pass the filter are done, and helps to
@@ -725,5 +791,7 @@ const wpi_queue_ops wpi_cpu_queue_ops = {
     .launch = launch,
     .host_call = host_call,
     .wait_event = wait_event,
+    .wait_word = wait_word,
+    .write_word = write_word,
     .prefetch = prefetch,
 };

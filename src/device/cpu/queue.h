@@ -34,6 +34,7 @@ typedef enum wpi_command_kind {
     WPI_COMMAND_HOST_CALL,
     WPI_COMMAND_RECORD,
     WPI_COMMAND_WAIT_EVENT,
+    WPI_COMMAND_WAIT_WORD, /* can run when the word passes its test */
     WPI_COMMAND_PREFETCH,
     WPI_COMMAND_HOST_WORK, /* for an executor; without one the work takes real time */
     WPI_COMMAND_COUNT      /* must be last */
@@ -74,6 +75,7 @@ typedef struct wpi_command {
         wp_host_work host_work;
         wpi_cpu_event *record; /* holds a reference */
         wpi_dependency wait;   /* for the event's last record when it was queued */
+        wpi_word word;         /* of WAIT_WORD */
     } u;
     /* a launch's arguments follow */
 } wpi_command;
@@ -106,6 +108,10 @@ bool wpi_queue_forbid_waiting(bool forbids);
 /** The next queue after `after` in the lists of the device's group (NULL: from their start) whose
  * first command can start; NULL: none. */
 wpi_cpu_queue *wpi_queue_find_startable(wpi_cpu_device *device, wpi_cpu_queue *after);
+/** Whether a queue's first command waits for a word of memory, which no call may announce. */
+bool wpi_queue_any_polls(const wpi_cpu_device *device);
+/** Releases the lock for the time between two looks at such words. */
+void wpi_queue_poll_pause(wpi_cpu_device *device);
 /** The first command of such a queue. */
 const wpi_command *wpi_queue_first(const wpi_cpu_queue *queue);
 /** Marks the queue's first command as running. */

@@ -218,6 +218,43 @@ static wp_status host_call(wp_queue *base, void (*call)(void *), void *arg, wp_e
                           "queuing a host function", err);
 }
 
+/* ---- words ---- */
+
+static wp_status no_words(wp_error *err) {
+    return WP_FAIL(err, UNSUPPORTED,
+                   "the CUDA driver does not support streams that wait for memory, which were "
+                   "added in this form in CUDA 11.7");
+}
+
+static wp_status wait_word(wp_queue *base, const wpi_word *w, wp_error *err) {
+    wpi_cuda_queue *queue = (wpi_cuda_queue *)base;
+    wpi_cuda_device *device = device_of(queue);
+    const wpi_driver *cu = device->cu;
+    if (cu->wait_word_4 == NULL || cu->wait_word_8 == NULL) return no_words(err);
+    WP_TRY(wpi_cuda_enter(device, err));
+    const wpi_cu_ptr at = address_of(w->address);
+    const unsigned flags = (unsigned)w->test;
+    return wpi_cuda_check(device,
+                          w->bytes == 8
+                              ? cu->wait_word_8(queue->stream, at, w->value, flags)
+                              : cu->wait_word_4(queue->stream, at, (uint32_t)w->value, flags),
+                          "queuing a wait for a word", err);
+}
+
+static wp_status write_word(wp_queue *base, const wpi_word *w, wp_error *err) {
+    wpi_cuda_queue *queue = (wpi_cuda_queue *)base;
+    wpi_cuda_device *device = device_of(queue);
+    const wpi_driver *cu = device->cu;
+    if (cu->write_word_4 == NULL || cu->write_word_8 == NULL) return no_words(err);
+    WP_TRY(wpi_cuda_enter(device, err));
+    const wpi_cu_ptr at = address_of(w->address);
+    return wpi_cuda_check(device,
+                          w->bytes == 8
+                              ? cu->write_word_8(queue->stream, at, w->value, 0)
+                              : cu->write_word_4(queue->stream, at, (uint32_t)w->value, 0),
+                          "queuing the store of a word", err);
+}
+
 /* ---- launches ---- */
 
 /* With clusters of the launch's own size. The runtime has checked more than 8 blocks against the
@@ -289,6 +326,8 @@ const wpi_queue_ops wpi_cuda_queue_ops = {
     .launch = launch,
     .host_call = host_call,
     .wait_event = wait_event,
+    .wait_word = wait_word,
+    .write_word = write_word,
     .prefetch = wpi_cuda_prefetch,
     .attach = wpi_cuda_attach,
 };

@@ -285,6 +285,14 @@ typedef struct wpi_cu_launch_config {
     X(NEEDED, 2000, stream_query, "cuStreamQuery", (wpi_cu_stream))                                \
     X(NEEDED, 3020, stream_wait_event, "cuStreamWaitEvent",                                        \
       (wpi_cu_stream, wpi_cu_event, unsigned flags))                                               \
+    X(OPTIONAL, 11070, wait_word_4, "cuStreamWaitValue32_v2",                                      \
+      (wpi_cu_stream, wpi_cu_ptr, uint32_t value, unsigned flags))                                 \
+    X(OPTIONAL, 11070, wait_word_8, "cuStreamWaitValue64_v2",                                      \
+      (wpi_cu_stream, wpi_cu_ptr, uint64_t value, unsigned flags))                                 \
+    X(OPTIONAL, 11070, write_word_4, "cuStreamWriteValue32_v2",                                    \
+      (wpi_cu_stream, wpi_cu_ptr, uint32_t value, unsigned flags))                                 \
+    X(OPTIONAL, 11070, write_word_8, "cuStreamWriteValue64_v2",                                    \
+      (wpi_cu_stream, wpi_cu_ptr, uint64_t value, unsigned flags))                                 \
     X(NEEDED, 10000, host_call, "cuLaunchHostFunc",                                                \
       (wpi_cu_stream, void (*call)(void *), void *arg))                                            \
     X(NEEDED, 2000, event_create, "cuEventCreate", (wpi_cu_event *, unsigned flags))               \

@@ -276,12 +276,14 @@ static void go_on(void *object, bool calls_host) {
     wpi_executor_watch_stores(x);
     x->lead->actors.has_ended = false;
     wpi_device_announce(x->device);
+    /* A host thread may store the word that a queue waits for. */
+    if (x->lead->running == NULL && wpi_queue_any_polls(x->device)) wpi_queue_poll_pause(x->device);
 }
 
 static bool has_work(const void *object) {
     const wpi_sim_executor *x = object;
     return x->lead->running != NULL || x->lead->actors.under_way != 0 ||
-           wpi_queue_find_startable(x->device, NULL) != NULL;
+           wpi_queue_find_startable(x->device, NULL) != NULL || wpi_queue_any_polls(x->device);
 }
 
 static bool has_host_call(const void *object) {

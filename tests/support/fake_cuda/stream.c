@@ -288,6 +288,73 @@ EXPORT wpi_cu_result cuLaunchHostFunc(wpi_cu_stream stream, void (*call)(void *)
 }
 #endif
 
+/* ---- words ---- */
+
+typedef struct word {
+    uint64_t *at, value;
+    bool is_long;
+    unsigned flags;
+} word;
+
+static bool is_passed(const word *w) {
+    const uint64_t now = w->is_long ? __atomic_load_n(w->at, __ATOMIC_ACQUIRE)
+                                    : __atomic_load_n((uint32_t *)(void *)w->at, __ATOMIC_ACQUIRE);
+    const uint64_t mask = w->is_long ? UINT64_MAX : UINT32_MAX;
+    switch (w->flags) {
+    case 0:
+        return w->is_long ? (int64_t)(now - w->value) >= 0
+                          : (int32_t)((uint32_t)now - (uint32_t)w->value) >= 0;
+    case 1: return now == (w->value & mask);
+    case 2: return (now & w->value & mask) != 0;
+    default: return (~(now | w->value) & mask) != 0;
+    }
+}
+
+static int wait_for_word(void *argument) {
+    const word w = *(word *)argument;
+    const struct timespec pause = {.tv_nsec = 50000};
+    free(argument);
+    while (!is_passed(&w))
+        (void)nanosleep(&pause, NULL);
+    return 0;
+}
+
+static int write_word(void *argument) {
+    const word w = *(word *)argument;
+    free(argument);
+    if (w.is_long)
+        __atomic_store_n(w.at, w.value, __ATOMIC_RELEASE);
+    else
+        __atomic_store_n((uint32_t *)(void *)w.at, (uint32_t)w.value, __ATOMIC_RELEASE);
+    return 0;
+}
+
+static int enqueue_word(const char *call, wpi_cu_stream stream, fake_work work, word given) {
+    if (!fake_check_stream(stream, call)) return 400;
+    if ((uintptr_t)given.at % (given.is_long ? 8 : 4) != 0)
+        return fake_misuse("%s: address %p", call, (void *)given.at);
+    if (given.flags > 3) return fake_misuse("%s: flags %u", call, given.flags);
+    word *w = malloc(sizeof *w);
+    if (w == NULL) abort();
+    *w = given;
+    (void)fake_enqueue(stream, work, w, NULL);
+    return 0;
+}
+
+#define WORD_CALL(name, type, is_long, work)                                                       \
+    EXPORT wpi_cu_result name(wpi_cu_stream stream, wpi_cu_ptr at, type value, unsigned flags) {   \
+        CALL_IN_CONTEXT(#name);                                                                    \
+        if (result == 0)                                                                           \
+            result = enqueue_word(#name, stream, work,                                             \
+                                  (word){(uint64_t *)(uintptr_t)at, value, is_long, flags});       \
+        RETURN;                                                                                    \
+    }
+
+WORD_CALL(cuStreamWaitValue32_v2, uint32_t, false, wait_for_word)
+WORD_CALL(cuStreamWaitValue64_v2, uint64_t, true, wait_for_word)
+WORD_CALL(cuStreamWriteValue32_v2, uint32_t, false, write_word)
+WORD_CALL(cuStreamWriteValue64_v2, uint64_t, true, write_word)
+
 /* ---- events ---- */
 
 EXPORT wpi_cu_result cuEventCreate(wpi_cu_event *out, unsigned flags) {
