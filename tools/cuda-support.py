@@ -141,7 +141,6 @@ DRIVER_ABSENT = [
     ("tools: checkpoints, logs, tables of the driver", "cuCheckpoint* cuLogs* cuGetExportTable"),
 ]
 CUBLAS_REASONS = [
-    ("least squares and QR of batches", r"geqrf|gels"),
     ("rotations of types named by arguments", r"[Rr]ot"),
     ("products that few programs call", r"gemvBatched|gemvStridedBatched|rkx|rk|gemm3m|gemmEx|gemm"),
     ("types named by arguments, for these operations", r"Ex$"),

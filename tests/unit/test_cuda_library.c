@@ -79,7 +79,7 @@ static void products_and_equations(void **state) {
     assert_int_equal(
         cublasDgemm(NULL, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, a, N, b, N, &zero, c, N),
         CUBLAS_STATUS_NOT_INITIALIZED);
-    assert_int_equal(cublasSgeqrfBatched(handle),
+    assert_int_equal(cublasUint8gemmBias(handle),
                      CUBLAS_STATUS_NOT_SUPPORTED); /* no implementation */
     assert_string_equal(cublasGetStatusName(CUBLAS_STATUS_INVALID_VALUE),
                         "CUBLAS_STATUS_INVALID_VALUE");

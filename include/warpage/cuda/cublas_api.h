@@ -680,6 +680,29 @@ cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t tran
                                    const void *beta, void *const Carray[], cudaDataType Ctype,
                                    int ldc, int batchCount, cublasComputeType_t computeType,
                                    cublasGemmAlgo_t algo);
+cublasStatus_t cublasSgeqrfBatched(cublasHandle_t handle, int m, int n, float *const Aarray[],
+                                   int lda, float *const TauArray[], int *info, int batchSize);
+cublasStatus_t cublasSgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+                                  int nrhs, float *const Aarray[], int lda, float *const Carray[],
+                                  int ldc, int *info, int *devInfoArray, int batchSize);
+cublasStatus_t cublasDgeqrfBatched(cublasHandle_t handle, int m, int n, double *const Aarray[],
+                                   int lda, double *const TauArray[], int *info, int batchSize);
+cublasStatus_t cublasDgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+                                  int nrhs, double *const Aarray[], int lda, double *const Carray[],
+                                  int ldc, int *info, int *devInfoArray, int batchSize);
+cublasStatus_t cublasCgeqrfBatched(cublasHandle_t handle, int m, int n, cuComplex *const Aarray[],
+                                   int lda, cuComplex *const TauArray[], int *info, int batchSize);
+cublasStatus_t cublasCgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+                                  int nrhs, cuComplex *const Aarray[], int lda,
+                                  cuComplex *const Carray[], int ldc, int *info, int *devInfoArray,
+                                  int batchSize);
+cublasStatus_t cublasZgeqrfBatched(cublasHandle_t handle, int m, int n,
+                                   cuDoubleComplex *const Aarray[], int lda,
+                                   cuDoubleComplex *const TauArray[], int *info, int batchSize);
+cublasStatus_t cublasZgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+                                  int nrhs, cuDoubleComplex *const Aarray[], int lda,
+                                  cuDoubleComplex *const Carray[], int ldc, int *info,
+                                  int *devInfoArray, int batchSize);
 cublasStatus_t cublasGemmGroupedBatchedEx(
     cublasHandle_t handle, const cublasOperation_t transa_array[],
     const cublasOperation_t transb_array[], const int m_array[], const int n_array[],

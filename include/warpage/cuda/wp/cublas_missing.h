@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of cuBLAS that have no implementation: WP_CUBLAS_MISSING(name) each. Included several
  * times. */
-WP_CUBLAS_MISSING(cublasSgeqrfBatched)
-WP_CUBLAS_MISSING(cublasSgelsBatched)
 WP_CUBLAS_MISSING(cublasSsyrkx)
-WP_CUBLAS_MISSING(cublasDgeqrfBatched)
-WP_CUBLAS_MISSING(cublasDgelsBatched)
 WP_CUBLAS_MISSING(cublasDsyrkx)
-WP_CUBLAS_MISSING(cublasCgeqrfBatched)
-WP_CUBLAS_MISSING(cublasCgelsBatched)
 WP_CUBLAS_MISSING(cublasCsyrkx)
-WP_CUBLAS_MISSING(cublasZgeqrfBatched)
-WP_CUBLAS_MISSING(cublasZgelsBatched)
 WP_CUBLAS_MISSING(cublasZsyrkx)
 WP_CUBLAS_MISSING(cublasCgemm3m)
 WP_CUBLAS_MISSING(cublasZgemm3m)
