@@ -151,7 +151,7 @@ CUFFT_REASONS = [
 ]
 CUSOLVER_REASONS = [
     ("eigenvalues of sparse matrices", r"cusolverSp"),
-    ("eigenvalues of general matrices; random projections", r"Xgeev|Xgesvdr"),
+    ("random projections", r"Xgesvdr"),
     ("what Jacobi's methods report: there is one method", r"Residual|Sweeps"),
     ("others", r"."),
 ]
@@ -180,7 +180,7 @@ CUBLASLT_GROUPS = [("products, sums", r"Matmul$|Algo|MatrixTransform$"), ("descr
 CURAND_GROUPS = [("generators", r"Create|Destroy|Set|Get"), ("numbers", r"Generate|Poisson")]
 CUFFT_GROUPS = [("plans", r"Plan|Create|Destroy|Estimate|GetSize|WorkArea|AutoAllocation|SetStream"),
                 ("transforms", r"Exec"), ("callbacks: `-rdc=true`, `-lcufft_static`", r"Callback"), ("facts", r"Get")]
-CUSOLVER_GROUPS = [("sparse systems", r"cusolverSp"), ("systems", r"potr|getr|geqrf|gqr|mqr|gesv(?!d)|gels"), ("eigenvalues and singular values", r"sye|syg|he[eg]|gesvd|Syevj|Gesvdj"),
+CUSOLVER_GROUPS = [("sparse systems", r"cusolverSp"), ("systems", r"potr|getr|geqrf|gqr|mqr|gesv(?!d)|gels"), ("eigenvalues and singular values", r"sye|syg|he[eg]|Xgeev|gesvd|Syevj|Gesvdj"),
                    ("handles", r".")]
 CUSPARSE_GROUPS = [("products", r"SpM[VM]|SpVV|SpGEMM|SDDMM|csrm[vm]|geam|Axpby|Gather|Scatter"), ("systems and factors", r"SpS[VM]|[Cc]srs[vm]2|gtsv|ilu|ic02|Ilu|Ic02"),
                    ("conversions", r"[Dd]ense|coo|csr2|Csr2|sort|nnz|Identity"),

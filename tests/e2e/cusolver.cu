@@ -375,7 +375,7 @@ static void check_statuses() {
     double work[8];
     IS(cusolverDnDsyevd(handle, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, 4, work, 4, work, work, 1, nullptr),
        INVALID_VALUE); /* too little work memory */
-    IS(cusolverDnXgeev(), NOT_SUPPORTED);
+    IS(cusolverDnXgesvdr(), NOT_SUPPORTED);
     OK(cusolverGetVersion(&version));
     CHECK_EQ(version, CUSOLVER_VERSION);
 

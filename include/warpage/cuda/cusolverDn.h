@@ -874,6 +874,20 @@ cusolverStatus_t cusolverDnXsyevdx(cusolverDnHandle_t handle, cusolverDnParams_t
                                    cudaDataType computeType, void *bufferOnDevice,
                                    size_t workspaceInBytesOnDevice, void *bufferOnHost,
                                    size_t workspaceInBytesOnHost, int *info);
+cusolverStatus_t cusolverDnXgeev_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t params, cusolverEigMode_t jobvl,
+    cusolverEigMode_t jobvr, int64_t n, cudaDataType dataTypeA, const void *A, int64_t lda,
+    cudaDataType dataTypeW, const void *W, cudaDataType dataTypeVL, const void *VL, int64_t ldvl,
+    cudaDataType dataTypeVR, const void *VR, int64_t ldvr, cudaDataType computeType,
+    size_t *workspaceInBytesOnDevice, size_t *workspaceInBytesOnHost);
+cusolverStatus_t cusolverDnXgeev(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                 cusolverEigMode_t jobvl, cusolverEigMode_t jobvr, int64_t n,
+                                 cudaDataType dataTypeA, void *A, int64_t lda,
+                                 cudaDataType dataTypeW, void *W, cudaDataType dataTypeVL, void *VL,
+                                 int64_t ldvl, cudaDataType dataTypeVR, void *VR, int64_t ldvr,
+                                 cudaDataType computeType, void *bufferOnDevice,
+                                 size_t workspaceInBytesOnDevice, void *bufferOnHost,
+                                 size_t workspaceInBytesOnHost, int *info);
 cusolverStatus_t cusolverDnXgesvd_bufferSize(
     cusolverDnHandle_t handle, cusolverDnParams_t params, signed char jobu, signed char jobvt,
     int64_t m, int64_t n, cudaDataType dataTypeA, const void *A, int64_t lda,

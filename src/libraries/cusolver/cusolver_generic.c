@@ -3,6 +3,7 @@
  * cusolver_dense.c. */
 #include "base/alloc.h"
 #include "libraries/cusolver/cusolver_handle.h"
+#include "libraries/cusolver/solver_shared.h"
 
 #define OK CUSOLVER_STATUS_SUCCESS
 #define INVALID CUSOLVER_STATUS_INVALID_VALUE
@@ -290,6 +291,75 @@ static cusolverStatus_t singular_types(cusolverDnHandle_t handle, cudaDataType a
                                        cudaDataType u, cudaDataType v, cudaDataType compute) {
     CUSOLVER_TRY(enter_values(handle, a, s, compute));
     return u == a && v == a ? OK : INVALID;
+}
+
+/* ---- eigenvalues of general matrices ---- */
+
+typedef struct general_types {
+    cudaDataType a, values, left, right, compute;
+} general_types;
+
+/* Eigenvalues are complex, or, of a real matrix, two real numbers each. */
+static cusolverStatus_t enter_general(cusolverDnHandle_t handle, const general_types *t, int64_t n,
+                                      int64_t lda) {
+    CUSOLVER_TRY(enter(handle, t->a, t->left, t->compute));
+    if (t->a != t->right || n < 0 || n > INT16_MAX || !fits(lda) || lda < (n > 1 ? n : 1))
+        return INVALID;
+    const int type = type_of(t->a), values = type_of(t->values);
+    return values == type || values == type % 2 + 2 ? OK : INVALID;
+}
+
+WP_API cusolverStatus_t cusolverDnXgeev_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t params, cusolverEigMode_t jobvl,
+    cusolverEigMode_t jobvr, int64_t n, cudaDataType dataTypeA, const void *A, int64_t lda,
+    cudaDataType dataTypeW, const void *W, cudaDataType dataTypeVL, const void *VL, int64_t ldvl,
+    cudaDataType dataTypeVR, const void *VR, int64_t ldvr, cudaDataType computeType,
+    size_t *workspaceInBytesOnDevice, size_t *workspaceInBytesOnHost) {
+    const general_types types = {dataTypeA, dataTypeW, dataTypeVL, dataTypeVR, computeType};
+    (void)params, (void)jobvl, (void)jobvr, (void)A, (void)W;
+    (void)VL, (void)VR, (void)ldvl, (void)ldvr;
+    CUSOLVER_TRY(enter_general(handle, &types, n, lda));
+    if (workspaceInBytesOnDevice == NULL || workspaceInBytesOnHost == NULL) return INVALID;
+    *workspaceInBytesOnDevice =
+        (size_t)WPI_SOLVER_GENERAL_WORK(n) * 2 * wpi_cusolver_real_bytes(type_of(dataTypeA));
+    *workspaceInBytesOnHost = 0;
+    return OK;
+}
+
+WP_API cusolverStatus_t cusolverDnXgeev(
+    cusolverDnHandle_t handle, cusolverDnParams_t params, cusolverEigMode_t jobvl,
+    cusolverEigMode_t jobvr, int64_t n, cudaDataType dataTypeA, void *A, int64_t lda,
+    cudaDataType dataTypeW, void *W, cudaDataType dataTypeVL, void *VL, int64_t ldvl,
+    cudaDataType dataTypeVR, void *VR, int64_t ldvr, cudaDataType computeType, void *bufferOnDevice,
+    size_t workspaceInBytesOnDevice, void *bufferOnHost, size_t workspaceInBytesOnHost, int *info) {
+    const general_types types = {dataTypeA, dataTypeW, dataTypeVL, dataTypeVR, computeType};
+    size_t needed = 0, host = 0;
+    (void)bufferOnHost, (void)workspaceInBytesOnHost;
+    CUSOLVER_TRY(enter_general(handle, &types, n, lda));
+    CUSOLVER_TRY(cusolverDnXgeev_bufferSize(handle, params, jobvl, jobvr, n, dataTypeA, A, lda,
+                                            dataTypeW, W, dataTypeVL, VL, ldvl, dataTypeVR, VR,
+                                            ldvr, computeType, &needed, &host));
+    const bool has_left = jobvl == CUSOLVER_EIG_MODE_VECTOR;
+    const bool has_right = jobvr == CUSOLVER_EIG_MODE_VECTOR;
+    if (info == NULL || (has_left && (VL == NULL || ldvl < n)) ||
+        (has_right && (VR == NULL || ldvr < n)))
+        return INVALID;
+    if (n == 0) return wpi_cusolver_status(cudaMemsetAsync(info, 0, sizeof *info, handle->stream));
+    if (A == NULL || W == NULL || bufferOnDevice == NULL || workspaceInBytesOnDevice < needed)
+        return INVALID;
+    const int type = type_of(dataTypeA);
+    const wpi_solver_general call = {.a = A,
+                                     .values = W,
+                                     .left = has_left ? VL : NULL,
+                                     .right = has_right ? VR : NULL,
+                                     .work = bufferOnDevice,
+                                     .lda = lda,
+                                     .ld_left = ldvl,
+                                     .ld_right = ldvr,
+                                     .n = (int)n,
+                                     .has_real_values = type_of(dataTypeW) < 2,
+                                     .info = info};
+    return wpi_cusolver_status(wpi_solver_geev[type](handle->stream, &call));
 }
 
 WP_API cusolverStatus_t cusolverDnXgesvd_bufferSize(

@@ -45,7 +45,7 @@ static __device__ void operator*=(T &a, T b) {
 static __device__ void operator/=(T &a, T b) {
     a = a / b;
 }
-static __device__ void operator/=(T &a, REAL b) {
+static __device__ __attribute__((unused)) void operator/=(T &a, REAL b) {
     a = a / b;
 }
 static __device__ T conjugate(T a) {
@@ -65,7 +65,7 @@ static __device__ REAL square(T a) {
     return a.x * a.x + a.y * a.y;
 }
 /* a = size * phase. */
-static __device__ REAL split(T a, T *phase) {
+static __device__ __attribute__((unused)) REAL split(T a, T *phase) {
     const REAL size = hypot(a.x, a.y);
     *phase = a / size;
     return size;

@@ -54,6 +54,20 @@ typedef struct wpi_solver_band {
     int *singularity; /* gets the first place without a pivot, or -1 */
 } wpi_solver_band;
 
+/** The eigenvalues of a general matrix, which is overwritten, and its vectors (NULL: none), of
+ * LAPACK's form: those of a real matrix are real, two columns a pair. */
+typedef struct wpi_solver_general {
+    void *a, *values, *left, *right, *work;
+    long long lda, ld_left, ld_right;
+    int n;
+    int has_real_values; /* n real parts, then n imaginary parts */
+    int *info;           /* eigenvalues that were not found */
+} wpi_solver_general;
+
+typedef cudaError_t (*wpi_solver_general_launch)(cudaStream_t, const wpi_solver_general *);
+
+extern const wpi_solver_general_launch wpi_solver_geev[WPI_SOLVER_TYPES];
+
 /** Launches for one element type. */
 typedef struct wpi_solver_launches {
     cudaError_t (*potrf)(cudaStream_t, const wpi_solver_call *);
@@ -83,6 +97,8 @@ extern const wpi_solver_launches wpi_solver[WPI_SOLVER_TYPES];
 /** Elements of `work` that a matrix needs. */
 #define WPI_SOLVER_EIGEN_WORK(n) (4LL * (n))
 #define WPI_SOLVER_SVD_WORK(n) ((long long)(n) * (n) + 2LL * (n))
+/** … complex elements. */
+#define WPI_SOLVER_GENERAL_WORK(n) (4LL * (n) * (n))
 
 #ifdef __cplusplus
 }
