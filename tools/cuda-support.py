@@ -260,7 +260,7 @@ def libraries():
                 missing=by_reason(cusolver, CUSOLVER_REASONS, "cuSOLVER"),
                 absent=[("refactored sparse systems", "cusolverRf*"), ("several devices", "cusolverMg*")]),
         Library("cuSPARSE", "cusparse", "libcusparse.so", ["cusparse.h"], "`cusparse.h`, `-lcusparse`; CSR, CSC and COO of float, "
-                "double and their complex numbers.", CUSPARSE_GROUPS,
+                "double and their complex numbers; products with dense vectors and matrices of half, bfloat16 and bytes, too.", CUSPARSE_GROUPS,
                 missing=by_reason(cusparse, CUSPARSE_REASONS, "cuSPARSE")),
         Library("NVML", "nvml", "libnvidia-ml.so", ["nvml.h"], "`nvml.h`, `-lnvidia-ml`: facts about the device.",
                 NVML_GROUPS, missing=by_reason(nvml, NVML_REASONS, "NVML")),

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "libraries/cuda_library.h"
 #include "libraries/cusparse/cusparse_handle.h"
+#include "libraries/cusparse/mixed/cusparse_mixed.h"
 
 #define OK CUSPARSE_STATUS_SUCCESS
 #define INVALID CUSPARSE_STATUS_INVALID_VALUE
@@ -123,29 +124,65 @@ WP_API cusparseStatus_t cusparseSpVV(cusparseHandle_t handle, cusparseOperation_
 
 /* ---- products with a dense vector or matrix ---- */
 
+/* C = alpha A B + beta C, of one type or of one of the mixes. */
+static cusparseStatus_t product(cusparseHandle_t handle, const char *call,
+                                const wpi_cusparse_types *types, wpi_sparse_product *p,
+                                const void *alpha, const void *beta, void *buffer) {
+    wpi_blas_type type;
+    wpi_sparse_mix mix;
+    if (wpi_cusparse_is_mix(types, &mix))
+        return wpi_cusparse_mix_product(handle, mix, p, alpha, beta, buffer);
+    CUSPARSE_TRY(common_type(call, types->a, types->b, types->c, types->compute, &type));
+    p->alpha = wpi_cusparse_scalar(handle, type, alpha);
+    p->beta = wpi_cusparse_scalar(handle, type, beta);
+    return wpi_cusparse_status(wpi_sparse_of[type].product(handle->stream, p));
+}
+
+static cusparseStatus_t product_buffer(cusparseHandle_t handle, const wpi_cusparse_types *types,
+                                       const wpi_sparse_product *p, size_t *bytes) {
+    wpi_sparse_mix mix;
+    CUSPARSE_TRY(small_buffer(handle, bytes));
+    const size_t needed = wpi_cusparse_is_mix(types, &mix) ? wpi_cusparse_mix_bytes(mix, p) : 0;
+    if (needed > *bytes) *bytes = needed;
+    return OK;
+}
+
+static wpi_sparse_product vector_product(cusparseConstSpMatDescr_t a, cusparseOperation_t op,
+                                         cusparseConstDnVecDescr_t x, cusparseConstDnVecDescr_t y) {
+    return (wpi_sparse_product){.a = wpi_cusparse_matrix(a, op),
+                                .b = as_column(x),
+                                .c = as_column(y),
+                                .rows = y->size,
+                                .columns = 1,
+                                .batch = 1};
+}
+
+/* One A or one B may serve a batch. */
+static wpi_sparse_product matrix_product(cusparseConstSpMatDescr_t a, cusparseOperation_t op_a,
+                                         cusparseConstDnMatDescr_t b, cusparseOperation_t op_b,
+                                         cusparseConstDnMatDescr_t c) {
+    return (wpi_sparse_product){.a = wpi_cusparse_matrix(a, op_a),
+                                .b = wpi_cusparse_dense(b, op_b),
+                                .c = wpi_cusparse_dense(c, CUSPARSE_OPERATION_NON_TRANSPOSE),
+                                .rows = c->rows,
+                                .columns = c->columns,
+                                .batch = c->batch};
+}
+
 WP_API cusparseStatus_t cusparseSpMV(cusparseHandle_t handle, cusparseOperation_t opA,
                                      const void *alpha, cusparseConstSpMatDescr_t matA,
                                      cusparseConstDnVecDescr_t vecX, const void *beta,
                                      cusparseDnVecDescr_t vecY, cudaDataType computeType,
                                      cusparseSpMVAlg_t alg, void *externalBuffer) {
-    (void)alg, (void)externalBuffer;
-    wpi_blas_type type;
+    (void)alg;
     CUSPARSE_TRY(wpi_cusparse_enter(handle));
     if (alpha == NULL || beta == NULL || matA == NULL || vecX == NULL || vecY == NULL ||
         !wpi_cusparse_is_op(opA) || columns_of(matA, opA) != vecX->size ||
         rows_of(matA, opA) != vecY->size)
         return INVALID;
-    CUSPARSE_TRY(
-        common_type("cusparseSpMV", matA->type, vecX->type, vecY->type, computeType, &type));
-    const wpi_sparse_product p = {.a = wpi_cusparse_matrix(matA, opA),
-                                  .b = as_column(vecX),
-                                  .c = as_column(vecY),
-                                  .alpha = wpi_cusparse_scalar(handle, type, alpha),
-                                  .beta = wpi_cusparse_scalar(handle, type, beta),
-                                  .rows = vecY->size,
-                                  .columns = 1,
-                                  .batch = 1};
-    return wpi_cusparse_status(wpi_sparse_of[type].product(handle->stream, &p));
+    const wpi_cusparse_types types = {matA->type, vecX->type, vecY->type, computeType};
+    wpi_sparse_product p = vector_product(matA, opA, vecX, vecY);
+    return product(handle, "cusparseSpMV", &types, &p, alpha, beta, externalBuffer);
 }
 
 WP_API cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t handle, cusparseOperation_t opA,
@@ -153,9 +190,12 @@ WP_API cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t handle, cuspars
                                                 cusparseConstDnVecDescr_t vecX, const void *beta,
                                                 cusparseDnVecDescr_t vecY, cudaDataType computeType,
                                                 cusparseSpMVAlg_t alg, size_t *bufferSize) {
-    (void)opA, (void)alpha, (void)matA, (void)vecX, (void)beta, (void)vecY, (void)computeType;
-    (void)alg;
-    return small_buffer(handle, bufferSize);
+    (void)alpha, (void)beta, (void)alg;
+    CUSPARSE_TRY(wpi_cusparse_enter(handle));
+    if (matA == NULL || vecX == NULL || vecY == NULL || !wpi_cusparse_is_op(opA)) return INVALID;
+    const wpi_cusparse_types types = {matA->type, vecX->type, vecY->type, computeType};
+    const wpi_sparse_product p = vector_product(matA, opA, vecX, vecY);
+    return product_buffer(handle, &types, &p, bufferSize);
 }
 
 WP_API cusparseStatus_t cusparseSpMV_preprocess(cusparseHandle_t handle, cusparseOperation_t opA,
@@ -174,25 +214,15 @@ WP_API cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_
                                      const void *beta, cusparseDnMatDescr_t matC,
                                      cudaDataType computeType, cusparseSpMMAlg_t alg,
                                      void *externalBuffer) {
-    (void)alg, (void)externalBuffer;
-    wpi_blas_type type;
+    (void)alg;
     CUSPARSE_TRY(wpi_cusparse_enter(handle));
     if (alpha == NULL || beta == NULL || matA == NULL || matB == NULL || matC == NULL ||
         !wpi_cusparse_is_op(opA) || !wpi_cusparse_is_op(opB) || rows_of(matA, opA) != matC->rows ||
         columns_of(matA, opA) != dense_rows(matB, opB) || dense_columns(matB, opB) != matC->columns)
         return INVALID;
-    CUSPARSE_TRY(
-        common_type("cusparseSpMM", matA->type, matB->type, matC->type, computeType, &type));
-    /* One A or one B may serve a batch. */
-    const wpi_sparse_product p = {.a = wpi_cusparse_matrix(matA, opA),
-                                  .b = wpi_cusparse_dense(matB, opB),
-                                  .c = wpi_cusparse_dense(matC, CUSPARSE_OPERATION_NON_TRANSPOSE),
-                                  .alpha = wpi_cusparse_scalar(handle, type, alpha),
-                                  .beta = wpi_cusparse_scalar(handle, type, beta),
-                                  .rows = matC->rows,
-                                  .columns = matC->columns,
-                                  .batch = matC->batch};
-    return wpi_cusparse_status(wpi_sparse_of[type].product(handle->stream, &p));
+    const wpi_cusparse_types types = {matA->type, matB->type, matC->type, computeType};
+    wpi_sparse_product p = matrix_product(matA, opA, matB, opB, matC);
+    return product(handle, "cusparseSpMM", &types, &p, alpha, beta, externalBuffer);
 }
 
 WP_API cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t handle, cusparseOperation_t opA,
@@ -201,9 +231,14 @@ WP_API cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t handle, cuspars
                                                 cusparseConstDnMatDescr_t matB, const void *beta,
                                                 cusparseDnMatDescr_t matC, cudaDataType computeType,
                                                 cusparseSpMMAlg_t alg, size_t *bufferSize) {
-    (void)opA, (void)opB, (void)alpha, (void)matA, (void)matB, (void)beta, (void)matC;
-    (void)computeType, (void)alg;
-    return small_buffer(handle, bufferSize);
+    (void)alpha, (void)beta, (void)alg;
+    CUSPARSE_TRY(wpi_cusparse_enter(handle));
+    if (matA == NULL || matB == NULL || matC == NULL || !wpi_cusparse_is_op(opA) ||
+        !wpi_cusparse_is_op(opB))
+        return INVALID;
+    const wpi_cusparse_types types = {matA->type, matB->type, matC->type, computeType};
+    const wpi_sparse_product p = matrix_product(matA, opA, matB, opB, matC);
+    return product_buffer(handle, &types, &p, bufferSize);
 }
 
 WP_API cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA,
@@ -232,15 +267,19 @@ WP_API cusparseStatus_t cusparseSDDMM(cusparseHandle_t handle, cusparseOperation
         dense_rows(matA, opA) != matC->rows || dense_columns(matA, opA) != dense_rows(matB, opB) ||
         dense_columns(matB, opB) != matC->columns)
         return INVALID;
+    if (matC->format == CUSPARSE_FORMAT_COO) return refuse("cusparseSDDMM to COO", &is_said);
+    wpi_sparse_sampled s = {.a = wpi_cusparse_dense(matA, opA),
+                            .b = wpi_cusparse_dense(matB, opB),
+                            .c = wpi_cusparse_matrix(matC, CUSPARSE_OPERATION_NON_TRANSPOSE),
+                            .depth = dense_columns(matA, opA)};
+    const wpi_cusparse_types types = {matA->type, matB->type, matC->type, computeType};
+    wpi_sparse_mix mix;
+    if (wpi_cusparse_is_mix(&types, &mix) && types.a == types.b)
+        return wpi_cusparse_mix_sampled(handle, mix, &s, alpha, beta);
     CUSPARSE_TRY(
         common_type("cusparseSDDMM", matA->type, matB->type, matC->type, computeType, &type));
-    if (matC->format == CUSPARSE_FORMAT_COO) return refuse("cusparseSDDMM to COO", &is_said);
-    const wpi_sparse_sampled s = {.a = wpi_cusparse_dense(matA, opA),
-                                  .b = wpi_cusparse_dense(matB, opB),
-                                  .c = wpi_cusparse_matrix(matC, CUSPARSE_OPERATION_NON_TRANSPOSE),
-                                  .alpha = wpi_cusparse_scalar(handle, type, alpha),
-                                  .beta = wpi_cusparse_scalar(handle, type, beta),
-                                  .depth = dense_columns(matA, opA)};
+    s.alpha = wpi_cusparse_scalar(handle, type, alpha);
+    s.beta = wpi_cusparse_scalar(handle, type, beta);
     return wpi_cusparse_status(wpi_sparse_of[type].sampled(handle->stream, &s));
 }
 

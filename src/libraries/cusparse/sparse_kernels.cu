@@ -2,7 +2,7 @@
 /* Kernels over sparse matrices: those of indices alone, then those of the four element types, from one text. */
 #include <cuda_runtime.h>
 
-#include "libraries/cusparse/sparse_shared.h"
+#include "libraries/cusparse/sparse_index.h"
 
 #define BLOCK 256
 #include "libraries/cublas/blas_launch.h"
@@ -13,10 +13,6 @@ static cudaError_t launch_one(const void *kernel, cudaStream_t stream, void **ar
 }
 
 #define LAUNCH_ONE(kernel, ...) launch_one((const void *)kernel, stream, (void *[]){__VA_ARGS__})
-
-static __device__ long long index_of(wpi_indices s, long long i) {
-    return (s.is_long ? ((const long long *)s.data)[i] : ((const int *)s.data)[i]) - s.base;
-}
 
 static __device__ void set_index(wpi_indices s, long long i, long long value) {
     if (s.is_long)
