@@ -173,6 +173,22 @@ template <typename T> void check_eigen(int n) {
     OK(cusolverDnXsyevd(handle, params, vectors, lower, n, type, a, n, type, values, type, work.data, work.device, nullptr, 0, info));
     check_values<T>("Xsyevd", n, 1, n, n, m, a, values);
 
+    /* Two of them, one behind the other. */
+    T *two = check_managed<T>(2 * n * n), *two_values = check_managed<T>(2 * n);
+    room batch_work;
+    std::vector<double> both[2] = {known(n, two), known(n, two + n * n)};
+    info[1] = -1;
+    OK(cusolverDnXsyevBatched_bufferSize(handle, params, vectors, lower, n, type, two, n, type, two_values, type,
+                                         &batch_work.device, &batch_work.host, 2));
+    batch_work.take();
+    OK(cusolverDnXsyevBatched(handle, params, vectors, lower, n, type, two, n, type, two_values, type, batch_work.data,
+                              batch_work.device, nullptr, 0, info, 2));
+    for (int k = 0; k < 2; k++)
+        check_values<T>("XsyevBatched", n, 1, n, n, both[k], two + k * n * n, two_values + k * n);
+    CHECK_EQ(info[1], 0);
+    CUDA_OK(cudaFree(two));
+    CUDA_OK(cudaFree(two_values));
+
     const int first = n / 3 + 1, last = n - 1 > first ? n - 1 : n;
     int64_t wide = 0;
     m = known(n, a);

@@ -860,6 +860,18 @@ cusolverStatus_t cusolverDnXsyevd(cusolverDnHandle_t handle, cusolverDnParams_t 
                                   cudaDataType dataTypeW, void *W, cudaDataType computeType,
                                   void *bufferOnDevice, size_t workspaceInBytesOnDevice,
                                   void *bufferOnHost, size_t workspaceInBytesOnHost, int *info);
+cusolverStatus_t cusolverDnXsyevBatched_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t params, cusolverEigMode_t jobz,
+    cublasFillMode_t uplo, int64_t n, cudaDataType dataTypeA, const void *A, int64_t lda,
+    cudaDataType dataTypeW, const void *W, cudaDataType computeType,
+    size_t *workspaceInBytesOnDevice, size_t *workspaceInBytesOnHost, int64_t batchSize);
+cusolverStatus_t cusolverDnXsyevBatched(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                        cusolverEigMode_t jobz, cublasFillMode_t uplo, int64_t n,
+                                        cudaDataType dataTypeA, void *A, int64_t lda,
+                                        cudaDataType dataTypeW, void *W, cudaDataType computeType,
+                                        void *bufferOnDevice, size_t workspaceInBytesOnDevice,
+                                        void *bufferOnHost, size_t workspaceInBytesOnHost,
+                                        int *info, int64_t batchSize);
 cusolverStatus_t cusolverDnXsyevdx_bufferSize(
     cusolverDnHandle_t handle, cusolverDnParams_t params, cusolverEigMode_t jobz,
     cusolverEigRange_t range, cublasFillMode_t uplo, int64_t n, cudaDataType dataTypeA,

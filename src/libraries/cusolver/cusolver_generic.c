@@ -235,6 +235,39 @@ WP_API cusolverStatus_t cusolverDnXsyevd(cusolverDnHandle_t handle, cusolverDnPa
                    bufferOnDevice, elements_of(workspaceInBytesOnDevice, dataTypeA), info);
 }
 
+/* Matrices one behind the other, by the calls of Jacobi's method, which is the same. */
+WP_API cusolverStatus_t cusolverDnXsyevBatched_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t params, cusolverEigMode_t jobz,
+    cublasFillMode_t uplo, int64_t n, cudaDataType dataTypeA, const void *A, int64_t lda,
+    cudaDataType dataTypeW, const void *W, cudaDataType computeType,
+    size_t *workspaceInBytesOnDevice, size_t *workspaceInBytesOnHost, int64_t batchSize) {
+    int elements = 0;
+    (void)params;
+    CUSOLVER_TRY(enter_values(handle, dataTypeA, dataTypeW, computeType));
+    if (!fits(n) || !fits(lda) || !fits(batchSize)) return INVALID;
+    const cusolverStatus_t status =
+        BY_NAME(dataTypeA, syevjBatched_bufferSize, heevjBatched_bufferSize, handle, jobz, uplo,
+                (int)n, A, (int)lda, W, &elements, NULL, (int)batchSize);
+    return work_bytes(status, dataTypeA, elements, workspaceInBytesOnDevice,
+                      workspaceInBytesOnHost);
+}
+
+WP_API cusolverStatus_t cusolverDnXsyevBatched(cusolverDnHandle_t handle, cusolverDnParams_t params,
+                                               cusolverEigMode_t jobz, cublasFillMode_t uplo,
+                                               int64_t n, cudaDataType dataTypeA, void *A,
+                                               int64_t lda, cudaDataType dataTypeW, void *W,
+                                               cudaDataType computeType, void *bufferOnDevice,
+                                               size_t workspaceInBytesOnDevice, void *bufferOnHost,
+                                               size_t workspaceInBytesOnHost, int *info,
+                                               int64_t batchSize) {
+    (void)params, (void)bufferOnHost, (void)workspaceInBytesOnHost;
+    CUSOLVER_TRY(enter_values(handle, dataTypeA, dataTypeW, computeType));
+    if (!fits(n) || !fits(lda) || !fits(batchSize)) return INVALID;
+    return BY_NAME(dataTypeA, syevjBatched, heevjBatched, handle, jobz, uplo, (int)n, A, (int)lda,
+                   W, bufferOnDevice, elements_of(workspaceInBytesOnDevice, dataTypeA), info, NULL,
+                   (int)batchSize);
+}
+
 WP_API cusolverStatus_t cusolverDnXsyevdx_bufferSize(
     cusolverDnHandle_t handle, cusolverDnParams_t params, cusolverEigMode_t jobz,
     cusolverEigRange_t range, cublasFillMode_t uplo, int64_t n, cudaDataType dataTypeA,
