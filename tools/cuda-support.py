@@ -157,7 +157,7 @@ CUSOLVER_REASONS = [
 ]
 CUDNN_REASONS = [
     ("clipping of recurrent networks; descriptors read back", r"RNN"),
-    ("attention, spatial transformers, CTC", r"Attn|SeqData|Spatial|CTC"),
+    ("attention, spatial transformers", r"Attn|SeqData|Spatial"),
     ("divisive normalisation", r"Divisive"),
     ("fused and general normalisation", r"Normalization"),
     ("integers in vectors of channels, and their layouts", r"Reorder|Transform|Im2Col"),

@@ -661,7 +661,7 @@ static void refuse() {
        BAD_PARAM); /* y has two rows more */
     IS(cudnnTransformTensor(handle, &one, x.descriptor, x.data, &none, y.descriptor, y.data), BAD_PARAM);
     IS(cudnnAddTensor(NULL, &one, x.descriptor, x.data, &none, x.descriptor, x.data), BAD_PARAM);
-    IS(cudnnCreateCTCLossDescriptor(), NOT_SUPPORTED);
+    IS(cudnnCreateAttnDescriptor(), NOT_SUPPORTED);
     CHECK_EQ(strcmp(cudnnGetErrorString(CUDNN_STATUS_BAD_PARAM), "CUDNN_STATUS_BAD_PARAM"), 0);
     CHECK_EQ(cudnnGetVersion(), (size_t)CUDNN_VERSION);
     OK(cudnnDestroyTensorDescriptor(t));

@@ -89,7 +89,7 @@ handle, stream, value = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_int()
 print(cudnn.cudnnCreate(ctypes.byref(handle)), cudnn.cudnnSetStream(handle, ctypes.c_void_p(2)),
       cudnn.cudnnGetStream(handle, ctypes.byref(stream)), stream.value, cudnn.cudnnDestroy(handle))
 print([(cudnn.cudnnGetProperty(i, ctypes.byref(value)), value.value) for i in range(2)], cudnn.cudnnGetProperty(3, None))
-print(cudnn.cudnnCreateCTCLossDescriptor(None), cupti.cuptiGetVersion(ctypes.byref(value)), value.value > 0,
+print(cudnn.cudnnCreateAttnDescriptor(None), cupti.cuptiGetVersion(ctypes.byref(value)), value.value > 0,
       cupti.cuptiGetVersion(None))
 print(os.environ["XLA_FLAGS"], os.environ["CUDA_ROOT"])
 print(os.environ["TRITON_PTXAS_PATH"])
@@ -103,7 +103,7 @@ cat >look.expected <<END
 --one --xla_gpu_cuda_data_dir=$toolkit $toolkit
 $toolkit/bin/ptxas
 END
-grep -q 'cudnnCreateCTCLossDescriptor is not supported' look.err || exit 1
+grep -q 'cudnnCreateAttnDescriptor is not supported' look.err || exit 1
 sed -n 1,6p look.out | sed "s|[^ =]*/lib/warpage/cuda|$toolkit|g" | diff - look.expected
 XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr "$WARPAGE" run -- python3 -c 'import os; print(os.environ["XLA_FLAGS"])' |
     grep -qx -- --xla_gpu_cuda_data_dir=/usr

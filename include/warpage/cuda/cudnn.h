@@ -1003,6 +1003,83 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const descriptor
 cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t executionPlan,
                                   cudnnBackendDescriptor_t variantPack);
 
+/* ---- CTC loss: float tensors of steps, samples and letters; letter 0 is the blank ------------ */
+
+typedef struct cudnnCTCLossStruct *cudnnCTCLossDescriptor_t;
+
+typedef enum {
+    CUDNN_CTC_LOSS_ALGO_DETERMINISTIC = 0,
+    CUDNN_CTC_LOSS_ALGO_NON_DETERMINISTIC = 1
+} cudnnCTCLossAlgo_t;
+
+typedef enum {
+    CUDNN_LOSS_NORMALIZATION_NONE = 0,
+    CUDNN_LOSS_NORMALIZATION_SOFTMAX = 1
+} cudnnLossNormalizationMode_t;
+
+typedef enum {
+    CUDNN_CTC_ZERO_OOB_GRADIENTS = 0,
+    CUDNN_CTC_SKIP_OOB_GRADIENTS = 1
+} cudnnCTCGradMode_t;
+
+cudnnStatus_t cudnnCreateCTCLossDescriptor(cudnnCTCLossDescriptor_t *ctcLossDesc);
+cudnnStatus_t cudnnDestroyCTCLossDescriptor(cudnnCTCLossDescriptor_t ctcLossDesc);
+cudnnStatus_t cudnnSetCTCLossDescriptor(cudnnCTCLossDescriptor_t ctcLossDesc,
+                                        cudnnDataType_t compType);
+cudnnStatus_t cudnnSetCTCLossDescriptorEx(cudnnCTCLossDescriptor_t ctcLossDesc,
+                                          cudnnDataType_t compType,
+                                          cudnnLossNormalizationMode_t normMode,
+                                          cudnnNanPropagation_t gradMode);
+cudnnStatus_t cudnnSetCTCLossDescriptor_v8(cudnnCTCLossDescriptor_t ctcLossDesc,
+                                           cudnnDataType_t compType,
+                                           cudnnLossNormalizationMode_t normMode,
+                                           cudnnNanPropagation_t gradMode, int maxLabelLength);
+cudnnStatus_t cudnnSetCTCLossDescriptor_v9(cudnnCTCLossDescriptor_t ctcLossDesc,
+                                           cudnnDataType_t compType,
+                                           cudnnLossNormalizationMode_t normMode,
+                                           cudnnCTCGradMode_t ctcGradMode, int maxLabelLength);
+cudnnStatus_t cudnnGetCTCLossDescriptor(cudnnCTCLossDescriptor_t ctcLossDesc,
+                                        cudnnDataType_t *compType);
+cudnnStatus_t cudnnGetCTCLossDescriptorEx(cudnnCTCLossDescriptor_t ctcLossDesc,
+                                          cudnnDataType_t *compType,
+                                          cudnnLossNormalizationMode_t *normMode,
+                                          cudnnNanPropagation_t *gradMode);
+cudnnStatus_t cudnnGetCTCLossDescriptor_v8(cudnnCTCLossDescriptor_t ctcLossDesc,
+                                           cudnnDataType_t *compType,
+                                           cudnnLossNormalizationMode_t *normMode,
+                                           cudnnNanPropagation_t *gradMode, int *maxLabelLength);
+cudnnStatus_t cudnnGetCTCLossDescriptor_v9(cudnnCTCLossDescriptor_t ctcLossDesc,
+                                           cudnnDataType_t *compType,
+                                           cudnnLossNormalizationMode_t *normMode,
+                                           cudnnCTCGradMode_t *ctcGradMode, int *maxLabelLength);
+cudnnStatus_t cudnnGetCTCLossWorkspaceSize(cudnnHandle_t handle,
+                                           const cudnnTensorDescriptor_t probsDesc,
+                                           const cudnnTensorDescriptor_t gradientsDesc,
+                                           const int *labels, const int *labelLengths,
+                                           const int *inputLengths, cudnnCTCLossAlgo_t algo,
+                                           cudnnCTCLossDescriptor_t ctcLossDesc,
+                                           size_t *sizeInBytes);
+cudnnStatus_t cudnnGetCTCLossWorkspaceSize_v8(cudnnHandle_t handle, cudnnCTCLossAlgo_t algo,
+                                              cudnnCTCLossDescriptor_t ctcLossDesc,
+                                              const cudnnTensorDescriptor_t probsDesc,
+                                              const cudnnTensorDescriptor_t gradientsDesc,
+                                              size_t *sizeInBytes);
+/** Labels and lengths are in host memory; of the other call, in device memory. Gradients are those
+ * of activations before softmax. A sample whose labels do not fit costs infinity. */
+cudnnStatus_t cudnnCTCLoss(cudnnHandle_t handle, const cudnnTensorDescriptor_t probsDesc,
+                           const void *probs, const int hostLabels[], const int hostLabelLengths[],
+                           const int hostInputLengths[], void *costs,
+                           const cudnnTensorDescriptor_t gradientsDesc, void *gradients,
+                           cudnnCTCLossAlgo_t algo, cudnnCTCLossDescriptor_t ctcLossDesc,
+                           void *workspace, size_t workSpaceSizeInBytes);
+cudnnStatus_t cudnnCTCLoss_v8(cudnnHandle_t handle, cudnnCTCLossAlgo_t algo,
+                              cudnnCTCLossDescriptor_t ctcLossDesc,
+                              const cudnnTensorDescriptor_t probsDesc, const void *probs,
+                              const int labels[], const int labelLengths[],
+                              const int inputLengths[], void *costs,
+                              const cudnnTensorDescriptor_t gradientsDesc, void *gradients,
+                              size_t workSpaceSizeInBytes, void *workspace);
+
 /* ---- calls without an implementation ---- */
 
 #if defined(__cplusplus)
