@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What reaches the linker: -Xcompiler's options, libraries of another toolkit replaced by ours, -l:name, -run.
+# What reaches the linker: -Xcompiler's options, libraries of another toolkit and GCC's OpenMP replaced by ours, -l:name, -run.
 set -e
 cd "$TMP"
 cat >program.cu <<'END'
@@ -32,6 +32,11 @@ is "2 3 b c" "$("$WPCC" -run -run-args 'a,b c' program.cu -o program)"
 is "2 1 ./program" "$(./program)"
 "$WPCC" -Xcompiler -fopenmp program.cu -o program -lgomp
 is "11 1 ./program" "$(./program)"
+"$WPCC" -Xcompiler -fopenmp -c program.cu -o program.o
+for library in -lgomp "$(gcc -print-file-name=libgomp.so)"; do
+    "$WPCC" program.o "$library" -o program
+    is "11 1 ./program" "$(./program)"
+done
 
 mkdir toolkit
 for name in libcudart.so libcudart_static.a libcuda.so libcudadevrt.a libcublas.so; do echo "not a library" >toolkit/$name; done

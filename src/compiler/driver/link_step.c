@@ -74,13 +74,23 @@ static bool needs_libraries(const wpi_compile_job *job) {
     return false;
 }
 
+/* Whether the word is GCC's OpenMP library, by name or, as CMake writes it, by path. */
+static bool is_gcc_openmp(const char *word) {
+    static const char *const names[] = {"libgomp.so", "libgomp.a", NULL};
+    return strcmp(word, "-lgomp") == 0 || file_of(word, names) != NULL;
+}
+
 static void add_link_args(const wpi_compile_job *job, wpi_strings *command) {
     const wpi_strings *words = &job->options->link_args;
     bool has_openmp = wpi_strings_contains(&job->compiler_args, "-fopenmp");
     for (size_t i = 0; i < words->count; i++) {
-        /* LLVM's OpenMP library has libgomp's functions too; two of them in one program would not
-         * see each other. */
-        if (has_openmp && strcmp(words->items[i], "-lgomp") == 0) continue;
+        /* Code of wpcc calls LLVM's OpenMP library, which has libgomp's functions too; two of them
+         * in one program would not see each other. */
+        if (is_gcc_openmp(words->items[i]) && (has_openmp || job->tools->has_openmp)) {
+            if (!has_openmp) wpi_strings_add(command, "-fopenmp");
+            has_openmp = true;
+            continue;
+        }
         if (is_foreign_runtime(words->items[i])) continue;
         const char *own = own_library(words->items[i]);
         wpi_strings_add(command, own ? own : words->items[i]);
