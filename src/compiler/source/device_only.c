@@ -29,11 +29,14 @@ static bool is_lambda(const char *head, const char *attribute) {
     return attribute - head >= 2 && attribute[-1] == ']' && attribute[-2] != ']';
 }
 
-/* Whether the brace begins the body of a function for the device only that can do without. */
+/* Whether the brace begins the body of a function for the device only that can do without.
+ * Libraries write the attribute as a macro, such as CCCL's _CCCL_DEVICE and _CCCL_HOST_DEVICE. */
 static bool is_device_body(const scope *s) {
     const char *attribute = find_word(s, "__global__");
     if (attribute == NULL) attribute = find_word(s, "__device__");
-    if (attribute == NULL || find_word(s, "__host__") != NULL || is_lambda(s->head, attribute))
+    if (attribute == NULL) attribute = find_word(s, "_DEVICE");
+    if (attribute == NULL || find_word(s, "__host__") != NULL || find_word(s, "HOST") != NULL ||
+        is_lambda(s->head, attribute))
         return false;
     return find_word(s, ")") != NULL && find_word(s, "constexpr") == NULL &&
            (find_word(s, "auto") == NULL || find_word(s, "->") != NULL);

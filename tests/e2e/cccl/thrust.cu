@@ -19,6 +19,18 @@ struct is_even {
     }
 };
 
+#ifdef __CUDA_ARCH__
+#define BOTH_SIDES __host__ __device__
+#else
+#define BOTH_SIDES /* on the host's side a function of the host alone */
+#endif
+
+struct smaller_first {
+    BOTH_SIDES bool operator()(const int2 &a, const int2 &b) {
+        return a.x < b.x;
+    }
+};
+
 template <class V> static long differences(const V &got, const std::vector<int> &expected) {
     thrust::host_vector<int> h = got;
     long wrong = (long)h.size() != (long)expected.size();
@@ -59,6 +71,15 @@ int main(int argc, char **argv) {
     std::stable_sort(numbers.begin(), numbers.end(),
                      [&](int a, int b) { return values[a] < values[b]; });
     CHECK_EQ(differences(order, numbers), 0L);
+
+    thrust::host_vector<int2> pairs(100);
+    for (int i = 0; i < 100; i++)
+        pairs[i] = make_int2(i * 37 % 101, i);
+    thrust::device_vector<int2> device_pairs = pairs;
+    thrust::sort(pairs.begin(), pairs.end(), smaller_first());
+    thrust::sort(device_pairs.begin(), device_pairs.end(), smaller_first());
+    for (int i = 0; i < 100; i++)
+        CHECK_EQ(((int2)device_pairs[i]).y, pairs[i].y);
 
     std::sort(values.begin(), values.end());
     CHECK_EQ(differences(keys, values), 0L);
