@@ -179,3 +179,21 @@ __global__ void level(int *data, int n) {
         __syncthreads();
     } while (changed);
 }
+
+// All lanes of a warp store one value to one place, and one lane another there behind a barrier of the warp.
+// CHECK-LABEL: define {{.*}}@_Z6negatePi(
+// CHECK-NOT: call i64 @wp_rt_stop(i32 26,
+__global__ void negate(int *out) {
+    extern __shared__ int s[];
+    int t = threadIdx.x, last = blockDim.x - 1;
+    s[t] = out[t];
+    __syncthreads();
+    if (t < 32)
+        s[last] = __shfl_sync(~0u, s[t], 0);
+    __syncwarp();
+    if (t == 0)
+        s[last] = -s[last];
+    __syncwarp();
+    if (t == 0)
+        out[0] = s[last];
+}

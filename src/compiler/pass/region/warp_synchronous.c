@@ -14,12 +14,16 @@
  * common shapes are tried. The program is assumed to be correct on hardware, where only the lanes
  * of a warp run in step. So a shape is impossible in which
  *     - two threads of different warps clash (ways end at block barriers only),
- *     - a store has two threads write different values to the same place, or
+ *     - a store has two threads write different values to the same place (warp_uniform.h), or
  *     - an access misses its variable;
  * and so is a block of one warp for a kernel with a block barrier, which would be useless. If a
  * possible shape has no clash at all, the kernel is assumed to be launched in that shape without
  * races, and gets no step. If none is possible, it gets none either. Otherwise every pair that
  * clashes in a possible shape gets a step.
+ *
+ * In a shape that only clashes between warps make impossible, perhaps on a path that is hardly
+ * taken, one form gets a step all the same: all lanes store one value to one place, and then one
+ * lane stores another value there.
  *
  * Guards that dominate an access (`if (t < 16)`) limit its threads if they evaluate to numbers;
  * otherwise all threads count as active.
@@ -40,6 +44,7 @@
 #include "compiler/ir/thread_touch.h"
 #include "compiler/ir/thread_value.h"
 #include "compiler/pass/lower_pass.h"
+#include "compiler/pass/region/warp_uniform.h"
 #include "compiler/passes.h"
 
 enum {
@@ -100,6 +105,7 @@ typedef struct search {
     access *accesses;
     uint32_t access_count, pair_count;
     bool has_block_barrier;
+    bool has_overwrite;
     bool is_in_step; /* its addresses need not be comparable: paths go on where they change */
     wpi_thread_touches touches;
 } search;
@@ -438,8 +444,9 @@ static bool misses(const search *s, const access *a) {
 static bool quarrels(search *s, const access *a) {
     if (!a->stored || a->is_guarded_by_unknown) return false;
     if (wpi_uniform_is(&s->values.uniform, a->stored)) return false;
-    return wpi_touches_clash(&s->touches, a->touch, a->touch, true) ||
-           wpi_touches_clash(&s->touches, a->touch, a->touch, false);
+    return wpi_touches_clash(&s->touches, a->touch, a->touch, false) ||
+           (!wpi_warp_uniform_is(&s->values.uniform, a->stored) &&
+            wpi_touches_clash(&s->touches, a->touch, a->touch, true));
 }
 
 static bool is_comparable(const search *s, const access *a, const access *b) {
@@ -456,8 +463,8 @@ static bool do_clash(search *s, const access *a, const access *b, bool in_warp) 
            wpi_touches_clash(&s->touches, a->touch, b->touch, in_warp);
 }
 
-/* Evaluates values as far as the answer needs them. */
-static bool is_possible(search *s, wpi_block_shape shape) {
+/* Evaluates values as far as the answer needs them. False: the shape is impossible. */
+static bool evaluate(search *s, wpi_block_shape shape) {
     const uint32_t threads = shape.x * shape.y * shape.z;
     bool is_active[WP_BLOCK_THREADS_MAX];
     wpi_touches_start(&s->touches, threads);
@@ -474,12 +481,38 @@ static bool is_possible(search *s, wpi_block_shape shape) {
             misses(s, a) || quarrels(s, a))
             return false;
     }
+    return true;
+}
+
+static bool do_warps_clash(search *s) {
     for (uint32_t n = 0; n < s->access_count; n++)
         for (uint32_t m = 0; m < s->access_count; m++) {
             const access *a = &s->accesses[n];
-            if (a->meets_block[m] && do_clash(s, a, &s->accesses[m], false)) return false;
+            if (a->meets_block[m] && do_clash(s, a, &s->accesses[m], false)) return true;
         }
-    return true;
+    return false;
+}
+
+/* Whether all lanes of a warp store one value to one place. */
+static bool is_stored_by_all(search *s, const access *a) {
+    return a->stored && a->is_considered && wpi_warp_uniform_is(&s->values.uniform, a->stored) &&
+           wpi_touches_clash(&s->touches, a->touch, a->touch, true);
+}
+
+/* Marks stores of one lane that follow a store of all lanes to the same place. */
+static void note_overwrites(search *s) {
+    for (uint32_t n = 0; n < s->access_count; n++) {
+        access *a = &s->accesses[n];
+        if (!is_stored_by_all(s, a)) continue;
+        for (uint32_t m = 0; m < s->access_count; m++) {
+            const access *b = &s->accesses[m];
+            if (!a->meets_warp[m] || !b->is_store || is_stored_by_all(s, b) ||
+                !do_clash(s, a, b, true))
+                continue;
+            a->clashes[m] = true;
+            s->has_overwrite = true;
+        }
+    }
 }
 
 /* Marks accesses whose lanes clash; false: none. */
@@ -511,7 +544,11 @@ static bool try_shape(search *s, wpi_block_shape shape, bool *any_possible) {
     bool one_warp_fits = !s->has_block_barrier || threads_max <= WP_WARP_LANES;
     if (threads < WP_WARP_LANES || threads > threads_max) return true;
     if (threads == WP_WARP_LANES && !one_warp_fits) return true;
-    if (!is_possible(s, shape)) return s->touches.work < WORK_MAX;
+    if (!evaluate(s, shape)) return s->touches.work < WORK_MAX;
+    if (do_warps_clash(s)) {
+        note_overwrites(s);
+        return s->touches.work < WORK_MAX;
+    }
     *any_possible = true;
     return note_clashes(s) && s->touches.work < WORK_MAX;
 }
@@ -520,17 +557,20 @@ static bool try_shapes(search *s) {
     static const uint32_t sizes_x[] = {2,   4,   8,   16,  24,  32,  64,  96,
                                        128, 192, 256, 384, 512, 768, 1024};
     static const uint32_t sizes[] = {1, 2, 4, 8, 12, 16, 24, 32};
+    enum { SIZES_X = sizeof sizes_x / sizeof *sizes_x };
     bool has_z = uses_id(s->kernel->function, WP_ID_TID_Z);
     bool has_y = has_z || uses_id(s->kernel->function, WP_ID_TID_Y);
     bool any_possible = false;
     if (s->pair_count > PAIRS_MAX) return false;
     for (size_t z = 0; z < (has_z ? sizeof sizes / sizeof *sizes : 1); z++)
         for (size_t y = 0; y < (has_y ? sizeof sizes / sizeof *sizes : 1); y++)
-            for (size_t x = 0; x < sizeof sizes_x / sizeof *sizes_x; x++) {
+            for (size_t x = 0; x < SIZES_X; x++) {
                 wpi_block_shape shape = {sizes_x[x], sizes[y], sizes[z]};
                 if (!try_shape(s, shape, &any_possible)) return false;
             }
-    return any_possible;
+    for (size_t y = 0; y < (has_y ? SIZES_X : 0); y++) /* columns of threads */
+        if (!try_shape(s, (wpi_block_shape){1, sizes_x[y], 1}, &any_possible)) return false;
+    return any_possible || s->has_overwrite;
 }
 
 /* ---- steps ---- */
