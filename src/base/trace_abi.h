@@ -160,6 +160,7 @@ static inline uint64_t wpi_trace_barrier_word(uint32_t number, uint32_t count) {
 #define WP_TRACE_KERNEL_POINTERS 8u  /* calls functions through pointers, which know one variant */
 #define WP_TRACE_KERNEL_TENSOR 16u   /* multiplies matrices */
 #define WP_TRACE_KERNEL_LAUNCHES 32u /* launches kernels, or calls the CUDA runtime otherwise */
+#define WP_TRACE_KERNEL_CLOSE 64u /* warps load what others store soon after, without a barrier */
 
 typedef struct wp_trace_kernel {
     const char *name; /* as in wp_cpu_kernel */

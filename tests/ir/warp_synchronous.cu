@@ -130,3 +130,25 @@ __global__ void transpose(float *data) {
     for (int i = 0; i < 8; i++)
         data[i] = row[i];
 }
+
+// A flag that one thread clears while others may still look: a race between warps, in which GPUs' warps have looked
+// before the next round begins.
+// CHECK-LABEL: define {{.*}}@_Z5levelPii(
+// CHECK: call i64 @wp_rt_stop(i32 26,{{.*}} !wp.close
+// CHECK-NEXT: store i32 0, ptr addrspace(3)
+// CHECK-NOT: call i64 @wp_rt_stop(i32 26,
+// CHECK: ret void
+__global__ void level(int *data, int n) {
+    __shared__ int changed;
+    int t = threadIdx.x;
+    do {
+        if (t == 0)
+            changed = 0;
+        __syncthreads();
+        if (data[t] > n) {
+            data[t] /= 2;
+            changed = 1;
+        }
+        __syncthreads();
+    } while (changed);
+}

@@ -162,24 +162,6 @@ __global__ void own(float *data, int n) {
     data[threadIdx.x] = mine[0];
 }
 
-// A flag that one thread clears while others may still look: a race between warps that steps do not cure.
-// CHECK-LABEL: define {{.*}}@_Z5levelPii(
-// CHECK-NOT: call i64 @wp_rt_stop(i32 26,
-__global__ void level(int *data, int n) {
-    __shared__ int changed;
-    int t = threadIdx.x;
-    do {
-        if (t == 0)
-            changed = 0;
-        __syncthreads();
-        if (data[t] > n) {
-            data[t] /= 2;
-            changed = 1;
-        }
-        __syncthreads();
-    } while (changed);
-}
-
 // All lanes of a warp store one value to one place, and one lane another there behind a barrier of the warp.
 // CHECK-LABEL: define {{.*}}@_Z6negatePi(
 // CHECK-NOT: call i64 @wp_rt_stop(i32 26,
@@ -196,4 +178,34 @@ __global__ void negate(int *out) {
     __syncwarp();
     if (t == 0)
         out[0] = s[last];
+}
+
+// All threads load a word, and a barrier parts them from the stores of the next round.
+// CHECK-LABEL: define {{.*}}@_Z6roundsPKiPii(
+// CHECK-NOT: call i64 @wp_rt_stop(i32 26,
+__global__ void rounds(const int *in, int *out, int count) {
+    __shared__ int s[256];
+    for (int i = 0; i < count; i++) {
+        s[threadIdx.x] = in[i * 256 + threadIdx.x];
+        __syncthreads();
+        out[i * 256 + threadIdx.x] = s[0] + s[255];
+        __syncthreads();
+    }
+}
+
+// One thread looks at a variable before it stores there, though all threads load it.
+// CHECK-LABEL: define {{.*}}@_Z5firstPKfPii(
+// CHECK-NOT: call i64 @wp_rt_stop(i32 26,
+__global__ void first(const float *in, int *out, int count) {
+    __shared__ int at;
+    const int t = threadIdx.x;
+    if (t == 0)
+        at = 0;
+    for (int i = 0; i < count; i++) {
+        if (in[i] == 0 && t == 0 && at == 0)
+            at = i + 1;
+        __syncthreads();
+    }
+    if (t == 0)
+        out[0] = at;
 }

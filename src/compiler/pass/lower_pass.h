@@ -36,6 +36,8 @@ typedef enum wpi_id {
 #define WP_BLOCK_METADATA "wp.block_scope"
 /* A yield in a retry loop that does not wait for another thread. */
 #define WP_TRIES_METADATA "wp.tries"
+/* Of a step before a store to what other warps loaded shortly before. */
+#define WP_CLOSE_METADATA "wp.close"
 /* Of an alloca: operands of matrix instructions, which GPUs have in registers. */
 #define WP_REGISTERS_METADATA "wp.registers"
 #define WP_STOP_FUNCTION "wp_rt_stop"

@@ -21,7 +21,7 @@ wp_status wpi_in_step_load(wpi_in_step *out, wp_error *err) {
 
 bool wpi_in_step_is_needed(const wp_trace_kernel *kernel) {
     const uint32_t needs = WP_TRACE_KERNEL_CLOCK | WP_TRACE_KERNEL_SPINS | WP_TRACE_KERNEL_GRID |
-                           WP_TRACE_KERNEL_LAUNCHES;
+                           WP_TRACE_KERNEL_LAUNCHES | WP_TRACE_KERNEL_CLOSE;
     return kernel != NULL && (kernel->flags & needs) != 0;
 }
 

@@ -21,9 +21,11 @@
  * races, and gets no step. If none is possible, it gets none either. Otherwise every pair that
  * clashes in a possible shape gets a step.
  *
- * In a shape that only clashes between warps make impossible, perhaps on a path that is hardly
- * taken, one form gets a step all the same: all lanes store one value to one place, and then one
- * lane stores another value there.
+ * In a shape that only clashes between warps make impossible, two forms get a step all the same:
+ * all lanes store one value to one place, and then one lane stores another value there; or all
+ * threads load one word, and then threads store to it, as in the next round of a loop that lacks
+ * its last barrier. Warps that a barrier released together have loaded on GPUs long before the
+ * first store.
  *
  * Guards that dominate an access (`if (t < 16)`) limit its threads if they evaluate to numbers;
  * otherwise all threads count as active.
@@ -78,6 +80,7 @@ typedef struct access {
         *meets_warp; /* [access_count]: reached without a barrier; … or warp operation */
     bool *clashes;   /* [access_count]: parts of a pair, in a possible shape */
     bool has_step;   /* gets a step before it */
+    bool is_close;   /* a store to what other warps have just loaded */
     /* for the shape at hand */
     bool is_considered;
     bool is_guarded_by_unknown;
@@ -105,7 +108,7 @@ typedef struct search {
     access *accesses;
     uint32_t access_count, pair_count;
     bool has_block_barrier;
-    bool has_overwrite;
+    bool has_late_store;
     bool is_in_step; /* its addresses need not be comparable: paths go on where they change */
     wpi_thread_touches touches;
 } search;
@@ -499,18 +502,55 @@ static bool is_stored_by_all(search *s, const access *a) {
            wpi_touches_clash(&s->touches, a->touch, a->touch, true);
 }
 
-/* Marks stores of one lane that follow a store of all lanes to the same place. */
-static void note_overwrites(search *s) {
+static bool is_bit(LLVMValueRef value) {
+    LLVMTypeRef type = LLVMTypeOf(value);
+    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == 1;
+}
+
+/* What a condition or a choice decides by besides the value; NULL: it is neither. */
+static LLVMValueRef other_condition(LLVMValueRef user, LLVMValueRef value) {
+    const bool is_first = LLVMGetOperand(user, 0) == value;
+    if (LLVMIsASelectInst(user) && !is_first) return LLVMGetOperand(user, 0);
+    if (!is_bit(user)) return NULL;
+    if (LLVMIsASelectInst(user)) /* value ? x : false, value ? true : x */
+        return LLVMGetOperand(user, LLVMIsAConstant(LLVMGetOperand(user, 1)) ? 2 : 1);
+    return LLVMIsABinaryOperator(user) ? LLVMGetOperand(user, is_first ? 1 : 0) : NULL;
+}
+
+/* Whether only some threads use a value that all have: the rest of the condition, or of the choice,
+ * differs between threads. clang loads early what `t == 0 && variable == 0` needs. */
+static bool is_for_some(const wpi_uniform *u, LLVMValueRef value, int depth) {
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        LLVMValueRef other = LLVMIsAInstruction(user) ? other_condition(user, value) : NULL;
+        if (other && !wpi_uniform_is(u, other)) continue;
+        if (depth == 0 || !LLVMIsAICmpInst(user) || !is_for_some(u, user, depth - 1)) return false;
+    }
+    return true;
+}
+
+/* Whether all threads of the block load one word. */
+static bool is_loaded_by_all(const search *s, const access *a) {
+    const wpi_uniform *u = &s->values.uniform;
+    return !a->is_store && a->is_considered && wpi_uniform_is(u, a->pointer) &&
+           !wpi_uniform_is_partial(u, s->flow.blocks[a->block]) &&
+           !is_for_some(u, a->instruction, 1);
+}
+
+/* Marks stores that follow what all lanes did with the same place. */
+static void note_late_stores(search *s) {
     for (uint32_t n = 0; n < s->access_count; n++) {
         access *a = &s->accesses[n];
-        if (!is_stored_by_all(s, a)) continue;
+        const bool is_stored = is_stored_by_all(s, a);
+        if (!is_stored && !is_loaded_by_all(s, a)) continue;
         for (uint32_t m = 0; m < s->access_count; m++) {
-            const access *b = &s->accesses[m];
-            if (!a->meets_warp[m] || !b->is_store || is_stored_by_all(s, b) ||
+            access *b = &s->accesses[m];
+            if (!a->meets_warp[m] || !b->is_store || (is_stored && is_stored_by_all(s, b)) ||
                 !do_clash(s, a, b, true))
                 continue;
             a->clashes[m] = true;
-            s->has_overwrite = true;
+            b->is_close |= !is_stored;
+            s->has_late_store = true;
         }
     }
 }
@@ -546,7 +586,7 @@ static bool try_shape(search *s, wpi_block_shape shape, bool *any_possible) {
     if (threads == WP_WARP_LANES && !one_warp_fits) return true;
     if (!evaluate(s, shape)) return s->touches.work < WORK_MAX;
     if (do_warps_clash(s)) {
-        note_overwrites(s);
+        note_late_stores(s);
         return s->touches.work < WORK_MAX;
     }
     *any_possible = true;
@@ -570,7 +610,7 @@ static bool try_shapes(search *s) {
             }
     for (size_t y = 0; y < (has_y ? SIZES_X : 0); y++) /* columns of threads */
         if (!try_shape(s, (wpi_block_shape){1, sizes_x[y], 1}, &any_possible)) return false;
-    return any_possible || s->has_overwrite;
+    return any_possible || s->has_late_store;
 }
 
 /* ---- steps ---- */
@@ -595,7 +635,8 @@ static void place_steps(search *s) {
             s->accesses[m - 1].instruction == s->accesses[m].instruction)
             continue; /* a copy's load has one already */
         LLVMPositionBuilderBefore(s->c->builder, s->accesses[m].instruction);
-        wpi_lower_stop(s->c, s->c->builder, WP_STOP_STEP, NULL, NULL, NULL);
+        LLVMValueRef step = wpi_lower_stop(s->c, s->c->builder, WP_STOP_STEP, NULL, NULL, NULL);
+        if (s->accesses[m].is_close) wpi_lower_note(s->c, step, WP_CLOSE_METADATA);
     }
 }
 

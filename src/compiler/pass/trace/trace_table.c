@@ -68,6 +68,8 @@ static uint32_t flags_of_stop(LLVMValueRef stop) {
     case WP_STOP_YIELD:
         return wpi_lower_has_note(stop, WP_TRIES_METADATA) ? 0 : WP_TRACE_KERNEL_SPINS;
     case WP_STOP_GRID: return WP_TRACE_KERNEL_GRID;
+    case WP_STOP_STEP:
+        return wpi_lower_has_note(stop, WP_CLOSE_METADATA) ? WP_TRACE_KERNEL_CLOSE : 0;
     case WP_STOP_MATRIX: return wpi_trace_is_product(stop) ? WP_TRACE_KERNEL_TENSOR : 0;
     default: return 0;
     }
