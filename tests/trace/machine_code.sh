@@ -85,8 +85,8 @@ for arch in 35 60 70 86; do
         say "sm_$arch: $ours instructions in the tables, $theirs in the cubin"
 done
 
-warps() { # device, code: warp instructions of each kernel
-    "$bin/warpage" run --device "$1" --set "sm.code=$2" --report "$tmp/r.json" "$tmp/x" >"$tmp/out" 2>&1 ||
+warps() { # device, code, program and its argument (x): warp instructions of each kernel
+    "$bin/warpage" run --device "$1" --set "sm.code=$2" --report "$tmp/r.json" "$tmp/${3:-x}" ${4:-} >"$tmp/out" 2>&1 ||
         { say "$1, $2: $(tail -n 1 "$tmp/out")"; return; }
     python3 -c '
 import json, sys
@@ -103,6 +103,37 @@ export WARPAGE_IN_STEP
 warps sim:v100 ptxas >/dev/null
 expect "results in step" "0 wrong" "$(cat "$tmp/out")"
 unset WARPAGE_IN_STEP
+
+# A block that became predicates: warps issue it whether their lanes take it or not; only its three accesses are made
+# by those that do.
+cat >"$tmp/guarded.cu" <<'SOURCE'
+#include <cstdlib>
+__global__ void guarded(int *out, const int *in, int least) {
+    __shared__ int shared[64];
+    const int t = threadIdx.x;
+    shared[t] = in[t];
+    __syncthreads();
+    if (in[t] > least) shared[t] = shared[t] * 3 + shared[63 - t] * 5;
+    __syncthreads();
+    out[blockIdx.x * 64 + t] = shared[t];
+}
+int main(int, char **argv) {
+    int *in, *out;
+    cudaMallocManaged(&in, 64 * sizeof *in);
+    cudaMallocManaged(&out, 256 * sizeof *out);
+    for (int i = 0; i < 64; i++) in[i] = i;
+    guarded<<<4, 64>>>(out, in, atoi(argv[1]));
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
+SOURCE
+"$wpcc" "$tmp/guarded.cu" -o "$tmp/guarded" || exit 1
+for device in sim:p100 sim:v100; do
+    taken=$(warps $device ptxas guarded -1)
+    left=$(warps $device ptxas guarded 64)
+    expect "$device, a block of predicates" "$taken" "$((left + 3 * 8))"
+    [ "$(warps $device estimate guarded -1)" -gt "$(($(warps $device estimate guarded 64) + 3 * 8))" ] ||
+        say "$device: an estimate has no predicates"
+done
 
 refused() { # sentence, device
     "$bin/warpage" run --device "$2" --set sm.code=ptxas "$tmp/x" >"$tmp/out" 2>&1 && say "$2 ran"

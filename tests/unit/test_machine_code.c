@@ -125,6 +125,30 @@ static void pairs_follow_from_control_bits(void **state) {
                          word == 2 || word == 4 || word == 6);
 }
 
+static void predicates_are_part_of_every_instruction(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t arch;
+        uint64_t word;
+        bool is_guarded;
+    } rows[] = {
+        {70, 0x0000000000007b82, false}, /* LDC */
+        {70, 0x0000000000001b82, true},  /* @P1 LDC */
+        {70, 0x000000000000984d, true},  /* @!P1 EXIT */
+        {60, 0x5c58000000070000, false}, /* FADD */
+        {60, 0x5c58000000000000, true},  /* @P0 FADD */
+        {60, 0x5c58000000080000, true},  /* @!P0 FADD */
+        {35, 0xcc001c0006042432, true},  /* @P1 FFMA */
+        {35, 0x64c03c00089c0006, false}, /* MOV R1, c[0x0][0x44] */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        unsigned char code[16] = {0};
+        memcpy(code, &rows[i].word, sizeof rows[i].word);
+        if (wpi_opcode_is_guarded(rows[i].arch, code, 0) != rows[i].is_guarded)
+            fail_msg("row %zu", i);
+    }
+}
+
 /* ---- a cubin ---- */
 
 enum { CODE_BYTES = 96, NAMES_MAX = 256 };
@@ -242,6 +266,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instructions_have_their_classes),
         cmocka_unit_test(pairs_follow_from_control_bits),
+        cmocka_unit_test(predicates_are_part_of_every_instruction),
         cmocka_unit_test(lines_of_a_cubin_are_found),
         cmocka_unit_test(damaged_cubins_are_refused_or_read),
     };

@@ -4,6 +4,7 @@
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/must.h"
 #include "compiler/ir/loop.h"
 
@@ -33,10 +34,9 @@ static uint32_t size_of(const wpi_loops *loops, const wpi_loop *loop) {
 }
 
 /* The first block of the smallest loop around a block. */
-static LLVMBasicBlockRef innermost(const wpi_loops *loops, LLVMBasicBlockRef block) {
-    const uint32_t index = wpi_map_index(&loops->index, block);
+static LLVMBasicBlockRef innermost(const wpi_loops *loops, uint32_t index) {
     uint32_t least = UINT32_MAX, header = 0;
-    for (uint32_t l = 0; l < loops->loop_count && index != UINT32_MAX; l++) {
+    for (uint32_t l = 0; l < loops->loop_count; l++) {
         const wpi_loop *loop = &loops->loops[l];
         const uint32_t size = loop->contains[index] ? size_of(loops, loop) : UINT32_MAX;
         if (size < least) least = size, header = loop->header;
@@ -44,27 +44,40 @@ static LLVMBasicBlockRef innermost(const wpi_loops *loops, LLVMBasicBlockRef blo
     return least != UINT32_MAX ? loops->blocks[header] : NULL;
 }
 
-static void note_loops(LLVMValueRef function, uint32_t *loop_of) {
+static uint32_t number_of_block(LLVMBasicBlockRef block) {
+    return wpi_block_number_of(LLVMGetBasicBlockTerminator(block));
+}
+
+static void note_places(LLVMValueRef function, wpi_block_places *out) {
     wpi_loops loops;
     wpi_loops_init(&loops, function);
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+    for (uint32_t b = 0; b < loops.block_count; b++) {
+        const uint32_t number = number_of_block(loops.blocks[b]);
         LLVMBasicBlockRef header = innermost(&loops, b);
-        loop_of[wpi_block_number_of(LLVMGetBasicBlockTerminator(b))] =
-            header ? wpi_block_number_of(LLVMGetBasicBlockTerminator(header)) : 0;
+        out->loop_of[number] = header ? number_of_block(header) : 0;
+        out->dominator_of[number] =
+            loops.idom[b] != b ? number_of_block(loops.blocks[loops.idom[b]]) : 0;
     }
     wpi_loops_deinit(&loops);
 }
 
-uint32_t wpi_blocks_number(wpi_compile *c, uint32_t **loop_of) {
+void wpi_blocks_number(wpi_compile *c, wpi_block_places *out) {
     uint32_t count = 0;
     LLVMValueRef f;
     for (f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             number_block(c, b, ++count);
-    *loop_of = wpi_must_calloc(count + 1, sizeof **loop_of);
+    *out = (wpi_block_places){.count = count};
+    out->loop_of = wpi_must_calloc(count + 1, sizeof *out->loop_of);
+    out->dominator_of = wpi_must_calloc(count + 1, sizeof *out->dominator_of);
     for (f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f)) note_loops(f, *loop_of);
-    return count;
+        if (!LLVMIsDeclaration(f)) note_places(f, out);
+}
+
+void wpi_block_places_deinit(wpi_block_places *places) {
+    wpi_free(places->loop_of);
+    wpi_free(places->dominator_of);
+    *places = (wpi_block_places){0};
 }
 
 uint32_t wpi_block_number_of(LLVMValueRef instruction) {

@@ -24,8 +24,9 @@
 typedef struct counting {
     uint32_t arch, block_count;
     /* [block_count + 1] each; `fixed`: accesses and barriers, which no compiler leaves out;
-     * `kernels`: in how many kernels it is */
-    uint32_t (*counts)[WPI_MACHINE_COUNTS], *fixed, *kernels, *last_kernel;
+     * `kernels`: in how many kernels it is; `plain`: instructions other than control flow, of which
+     * `guarded` have a predicate */
+    uint32_t (*counts)[WPI_MACHINE_COUNTS], *fixed, *kernels, *last_kernel, *plain, *guarded;
     const char *kernel;
     uint32_t kernel_number;
 } counting;
@@ -36,6 +37,8 @@ static void counting_init(counting *c, uint32_t arch, uint32_t block_count) {
     c->fixed = wpi_must_calloc(block_count + 1, sizeof *c->fixed);
     c->kernels = wpi_must_calloc(block_count + 1, sizeof *c->kernels);
     c->last_kernel = wpi_must_calloc(block_count + 1, sizeof *c->last_kernel);
+    c->plain = wpi_must_calloc(block_count + 1, sizeof *c->plain);
+    c->guarded = wpi_must_calloc(block_count + 1, sizeof *c->guarded);
 }
 
 static void counting_deinit(counting *c) {
@@ -43,6 +46,8 @@ static void counting_deinit(counting *c) {
     wpi_free(c->fixed);
     wpi_free(c->kernels);
     wpi_free(c->last_kernel);
+    wpi_free(c->plain);
+    wpi_free(c->guarded);
 }
 
 static void count(void *context, const char *kernel, const unsigned char *code, size_t offset,
@@ -62,6 +67,9 @@ static void count(void *context, const char *kernel, const unsigned char *code, 
         if (class == WP_OPCODE_ACCESS || class == WP_TRACE_SYNC) c->fixed[block]++;
         if (class < WP_TRACE_CLASS_COUNT) c->counts[block][class]++;
         c->counts[block][WPI_MACHINE_PAIRED] += wpi_opcode_is_paired(arch, code, at);
+        if (class == WP_TRACE_CONTROL) continue; /* a branch's predicate is its condition */
+        c->plain[block]++;
+        c->guarded[block] += wpi_opcode_is_guarded(arch, code, at);
     }
     if (!is_used || c->last_kernel[block] == c->kernel_number) return;
     c->last_kernel[block] = c->kernel_number;
@@ -93,8 +101,9 @@ static double copies_of(const counting *unrolled, const counting *rolled, const 
 
 /* What a block executes: of the code as ptxas writes it, one of the copies that it makes of the
  * block, in unrolled loops and in several kernels. */
-static void divide(const counting *unrolled, const counting *rolled, const uint32_t *loop_of,
+static void divide(const counting *unrolled, const counting *rolled, const wpi_block_places *places,
                    wpi_machine_code *out) {
+    const uint32_t *loop_of = places->loop_of;
     double *of_loops = wpi_must_calloc(out->block_count + 1, sizeof *of_loops);
     for (uint32_t b = 1; b <= out->block_count; b++) {
         const double copies = copies_by_accesses(unrolled, rolled, b);
@@ -109,6 +118,32 @@ static void divide(const counting *unrolled, const counting *rolled, const uint3
             out->counts[b][class] = unrolled->counts[b][class] / parts;
     }
     wpi_free(of_loops);
+}
+
+/* ---- blocks that became predicates ---- */
+
+/* PTX of LLVM has predicates at branches only, so ptxas made the others of a branch around the
+ * block; single ones are of selections. */
+static bool is_predicated(const counting *c, uint32_t block) {
+    return 2 * c->guarded[block] > c->plain[block];
+}
+
+/* Every warp that comes to the branch issues the block behind it. Its accesses stay those of lanes
+ * that make them, as do loads of constant memory, which may be recorded as accesses. */
+static void issue_predicated(const counting *c, const wpi_block_places *places,
+                             wpi_machine_code *out) {
+    for (uint32_t b = 1; b <= out->block_count; b++) {
+        if (!is_predicated(c, b)) continue;
+        uint32_t branch = places->dominator_of[b];
+        while (branch != 0 && is_predicated(c, branch))
+            branch = places->dominator_of[branch];
+        if (branch == 0) continue;
+        for (int class = 0; class < WPI_MACHINE_COUNTS; class ++) {
+            if (class == WP_TRACE_CONSTANT) continue;
+            out->counts[branch][class] += out->counts[b][class];
+            out->counts[b][class] = 0;
+        }
+    }
 }
 
 /* ---- registers ---- */
@@ -220,13 +255,14 @@ done:
 /* ---- bitcode ---- */
 
 static wp_status number(const wpi_machine_request *r, const char *numbered_path,
-                        uint32_t *block_count, uint32_t **loop_of, wp_error *err) {
+                        wpi_block_places *places, wp_error *err) {
     wpi_compile *c = NULL;
-    *loop_of = NULL;
+    *places = (wpi_block_places){0};
     WP_TRY(wpi_compile_create(r->bitcode, r->size_bytes, &c, err));
-    *block_count = wpi_blocks_number(c, loop_of);
+    wpi_blocks_number(c, places);
     wp_status status = wpi_compile_write(c, numbered_path, err);
     wpi_compile_destroy(c);
+    if (status != WP_STATUS_OK) wpi_block_places_deinit(places);
     return status;
 }
 
@@ -251,8 +287,9 @@ wp_status wpi_machine_code_make(const wpi_machine_request *request, const char *
                        "sm.code = ptxas: machine code of sm_%u cannot be read, only that of sm_35 "
                        "and later; use sm.code = estimate",
                        request->arch);
-    uint32_t *loop_of;
-    WP_TRY(number(request, numbered_path, &out->block_count, &loop_of, err));
+    wpi_block_places places;
+    WP_TRY(number(request, numbered_path, &places, err));
+    out->block_count = places.count;
     char *ptx = NULL;
     counting unrolled, rolled;
     counting_init(&unrolled, request->arch, out->block_count);
@@ -263,11 +300,12 @@ wp_status wpi_machine_code_make(const wpi_machine_request *request, const char *
     WP_TRY_GOTO(measure(request, ptx, true, NULL, &rolled, err), done);
     out->counts = wpi_must_calloc(out->block_count + 1, sizeof *out->counts);
     out->kernels_of = wpi_must_calloc(out->block_count + 1, sizeof *out->kernels_of);
-    divide(&unrolled, &rolled, loop_of, out);
+    divide(&unrolled, &rolled, &places, out);
+    issue_predicated(&unrolled, &places, out);
 done:
     counting_deinit(&unrolled);
     counting_deinit(&rolled);
-    wpi_free(loop_of);
+    wpi_block_places_deinit(&places);
     wpi_free(ptx);
     return status;
 }

@@ -247,6 +247,14 @@ bool wpi_opcode_is_paired(uint32_t arch, const unsigned char *code, size_t offse
     return (control >> (21 * (place - 1)) & 15) == 0;
 }
 
+/* Three bits of every instruction name its predicate; the last of eight is always true. */
+bool wpi_opcode_is_guarded(uint32_t arch, const unsigned char *code, size_t offset) {
+    const unsigned first = arch >= 70 ? 12 : is_kepler(arch) ? 18 : 16;
+    uint64_t word;
+    memcpy(&word, code + offset, sizeof word);
+    return (word >> first & 7) != 7;
+}
+
 /* Before Volta conversions of all sizes have one opcode; two bits each say of the result and of the
  * operand, from bit `first` on, that it has 8, 16, 32 or 64 bits. */
 static int by_sizes(int class, uint64_t word, unsigned first) {

@@ -27,6 +27,8 @@ static inline size_t wpi_opcode_bytes(uint32_t arch) {
 /** Whether the instruction at `offset` issues in one slot with the next, which ptxas decides
  * before Volta. */
 bool wpi_opcode_is_paired(uint32_t arch, const unsigned char *code, size_t offset);
+/** Whether a predicate decides, lane by lane, if the instruction at `offset` has an effect. */
+bool wpi_opcode_is_guarded(uint32_t arch, const unsigned char *code, size_t offset);
 /** The class of the instruction at `offset` of a function's code, of WP_TRACE_CLASS_COUNT; or
  * WP_OPCODE_…. Code has wpi_opcode_bytes there. */
 int wpi_opcode_class(uint32_t arch, const unsigned char *code, size_t offset);
