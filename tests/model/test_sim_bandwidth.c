@@ -202,6 +202,31 @@ static void mshrs_of_l2_bound_the_reads_of_dram(void **state) {
     rig_close(&s.rig);
 }
 
+/* Of the lanes in `mask`, `stride` bytes apart: for how many cycles the LSU is occupied. */
+static uint32_t lsu_cycles(const char *lanes, uint32_t mask, uint64_t stride) {
+    rig r;
+    uint64_t addresses[WPI_LANES];
+    RIG_OPEN(&r, NO_TLB, lanes, );
+    for (uint32_t i = 0; i < WPI_LANES; i++)
+        addresses[i] = stride * i;
+    const wpi_access access = {
+        .kind = WP_TRACE_LOAD, .size_bytes = 4, .mask = mask, .addresses = addresses};
+    const uint32_t cycles = wpi_memory_access(r.memory, &access, 0, rig_note, &r, 0);
+    wpi_engine_run(r.engine);
+    rig_close(&r);
+    return cycles;
+}
+
+static void the_lsu_takes_groups_of_lanes_and_lines_in_turns(void **state) {
+    (void)state;
+    assert_u64(lsu_cycles("lsu.lanes=32", 0xffffffff, 4), 1);
+    assert_u64(lsu_cycles("lsu.lanes=32", 0xffffffff, 64), 16);
+    assert_u64(lsu_cycles("lsu.lanes=8", 0xffffffff, 4), 4);
+    assert_u64(lsu_cycles("lsu.lanes=8", 0x0000ffff, 4), 2);
+    assert_u64(lsu_cycles("lsu.lanes=8", 0x00010001, 4), 2);
+    assert_u64(lsu_cycles("lsu.lanes=8", 0xffffffff, 64), 16);
+}
+
 static void stores_under_way_bound_stores(void **state) {
     (void)state;
     stream s = {.sms = 1, .count = 4000, .stride = 128, .span = 1 << 16, .kind = WP_TRACE_STORE};
@@ -298,6 +323,7 @@ int main(void) {
         cmocka_unit_test(walkers_bound_random_access),
         cmocka_unit_test(mshrs_of_l1_bound_the_misses_of_an_sm),
         cmocka_unit_test(mshrs_of_l2_bound_the_reads_of_dram),
+        cmocka_unit_test(the_lsu_takes_groups_of_lanes_and_lines_in_turns),
         cmocka_unit_test(stores_under_way_bound_stores),
         cmocka_unit_test(the_link_gives_its_bandwidth),
         cmocka_unit_test(the_link_bounds_accesses_to_host_memory),

@@ -147,6 +147,15 @@ static void ask_by_line(wpi_memory *m, const wpi_access *access, const wpi_footp
     }
 }
 
+/* The LSU passes groups of lanes, and the lines that they touch. */
+static uint32_t cycles_of(const wpi_memory *m, uint32_t mask, uint32_t lines) {
+    const uint32_t lanes = m->profile->lsu_lanes;
+    uint32_t groups = 0;
+    for (uint32_t first = 0; first < WPI_LANES; first += lanes)
+        groups += (mask >> first & (uint32_t)((UINT64_C(1) << lanes) - 1)) != 0;
+    return groups > lines ? groups : lines;
+}
+
 uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wpi_time_ps now,
                            wpi_access_done done, void *object, uint64_t token) {
     WP_ASSERT(access->mask != 0 && access->sm < m->profile->sm_count);
@@ -166,7 +175,8 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wpi_time_ps 
         at->stores_issued += lines;
         at->stores_waiting += lines;
     }
-    const wpi_time_ps turn = wpi_bus_take(&at->lsu, now, lines * m->profile->cycle_ps);
+    const uint32_t cycles = cycles_of(m, access->mask, lines);
+    const wpi_time_ps turn = wpi_bus_take(&at->lsu, now, cycles * m->profile->cycle_ps);
     const uint32_t record_number =
         wpi_memory_make_record(m, access->kind, lines, now, done, object, token);
     wpi_record_of(m, record_number)->performed = access->performed;
@@ -177,5 +187,5 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wpi_time_ps 
         ask_by_line(m, access, &footprint, chains, of_lines, now);
     else
         ask_by_page(m, access, &footprint, chains, now);
-    return lines;
+    return cycles;
 }

@@ -90,7 +90,7 @@ void wpi_memory_destroy(wpi_memory *memory); /* NULL allowed; open accesses are 
 /**
  * Issues an access at `now`, which is not before the engine's time; it may be later (a reserved
  * issue slot), but an SM's accesses come in order of `now`. Returns the cycles for which the LSU is
- * occupied: one for each 128-byte line. `done` is called exactly once.
+ * occupied: one for each 128-byte line, or for each group of lanes. `done` is called exactly once.
  */
 uint32_t wpi_memory_access(wpi_memory *memory, const wpi_access *access, wpi_time_ps now,
                            wpi_access_done done, void *object, uint64_t token);

@@ -249,6 +249,7 @@ typedef struct wpi_profile {
 
     /* Global memory. */
     wpi_time_ps lsu_latency_ps; /* of every global access, before and after caches and TLBs */
+    uint32_t lsu_lanes;         /* of a global access, in a cycle */
     uint32_t lsu_stores;        /* lines of stores in flight per SM, at most */
     wpi_cache_profile l1, l2;
 

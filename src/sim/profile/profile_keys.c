@@ -109,6 +109,9 @@ const wpi_key wpi_keys[] = {
      "bytes that an SM exchanges with other SMs of the cluster in a cycle, in sectors of 32"},
     {"lsu.latency", WPI_KEY_TIME, "0cycles", 0, ANY_PS, AT(lsu_latency_ps), NULL,
      "latency of every global access in addition to TLBs, caches and memory"},
+    {"lsu.lanes", WPI_KEY_NUMBER, "32", 1, 32, AT(lsu_lanes), NULL,
+     "lanes that a global access passes in a cycle, in groups of neighbours; groups without an active "
+     "lane take none, and each line of 128 bytes takes one"},
     {"lsu.stores", WPI_KEY_NUMBER, "64", 1, 1 << 20, AT(lsu_stores), NULL,
      "store lines in flight for each SM; as many more queue in the LSU, then warps stall"},
 
