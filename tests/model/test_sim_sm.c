@@ -493,6 +493,30 @@ static void a_cold_l2_keeps_nothing_of_the_kernel_before(void **state) {
     assert_u64(l2_hits_again("l2.cold=on", STORE), 0);
 }
 
+/* A launch reads 128 bytes at 0 after a copy to `address`. */
+static uint64_t l2_hits_of_copy(const char *copies, uint64_t address, uint64_t bytes) {
+    const script_stop path[] = {{LOAD, ALL}};
+    rig r;
+    RIG_OPEN(&r, ONE_SM, "l2.bytes=1MiB", copies, );
+    wpi_memory_copied(r.memory, address, bytes);
+    script *s = new_script(path, 1, 1, 1);
+    (void)script_run(&r, s);
+    free(s);
+    const uint64_t hits = rig_count(&r, "l2.hits");
+    rig_close(&r);
+    return hits;
+}
+
+static void copies_leave_their_last_lines_in_l2(void **state) {
+    (void)state;
+    assert_u64(l2_hits_of_copy("l2.copies=off", 0, 128), 0);
+    assert_u64(l2_hits_of_copy("l2.copies=on", 0, 128), 4);
+    assert_u64(l2_hits_of_copy("l2.copies=on", 8, 40), 2);
+    assert_u64(l2_hits_of_copy("l2.copies=on", 127, 200), 1);
+    assert_u64(l2_hits_of_copy("l2.copies=on", 128, 128), 0);
+    assert_u64(l2_hits_of_copy("l2.copies=on", 0, 2 << 20), 0);
+}
+
 /* Warps, four of them one a scheduler, load from constant or shared memory ten times, words that
  * are `stride` bytes apart in neighbouring lanes. */
 static uint64_t loads_ns(uint8_t space, uint64_t stride, uint32_t warps, const char *turn) {
@@ -669,6 +693,7 @@ int main(void) {
         cmocka_unit_test(throughput_is_concurrency_over_latency),
         cmocka_unit_test(stores_do_not_pile_up),
         cmocka_unit_test(a_cold_l2_keeps_nothing_of_the_kernel_before),
+        cmocka_unit_test(copies_leave_their_last_lines_in_l2),
         cmocka_unit_test(lanes_that_read_several_words_of_constant_memory_take_turns),
         cmocka_unit_test(lanes_that_want_several_words_of_a_bank_take_turns),
         cmocka_unit_test(l1_has_what_shared_memory_leaves),

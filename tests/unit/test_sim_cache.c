@@ -95,6 +95,29 @@ static void written_back_lines_leave_with_their_dirty_sectors(void **state) {
     wpi_cache_deinit(&cache);
 }
 
+static void a_store_cleans_the_oldest_of_too_many_dirty_lines(void **state) {
+    (void)state;
+    wp_error err = {0};
+    const wpi_cache_profile profile = {
+        .bytes = 4 * WPI_LINE_BYTES, .ways = 4, .slices = 1, .dirty_percent = 50};
+    assert_status_ok(wpi_cache_init(&cache, &profile, &err), &err);
+    for (uint64_t line = 0; line < 2; line++)
+        assert_u64(store(WPI_WRITE_BACK, line, 0x6, 0).evicted_dirty, 0);
+    assert_u64(store(WPI_WRITE_BACK, 0, 0x1, 0).evicted_dirty, 0); /* no more lines */
+    const wpi_cache_answer a = store(WPI_WRITE_BACK, 2, 0x1, 0);
+    assert_u64(a.evicted_line, 1);
+    assert_u64(a.evicted_dirty, 0x6);
+    assert_u64(wpi_cache_peek(&cache, 1, 0), 0x6);
+    assert_u64(cache.evictions, 0);
+    /* A dirty line that leaves makes room for another one. */
+    wpi_cache_expect(&cache, load(3, 1, 0).place, 0);
+    wpi_cache_expect(&cache, load(4, 1, 0).place, 0); /* evicts 1 */
+    const wpi_cache_answer b = store(WPI_WRITE_BACK, 5, 0x1, 1);
+    assert_u64(b.evicted_line, 0);
+    assert_u64(b.evicted_dirty, 0x7);
+    wpi_cache_deinit(&cache);
+}
+
 static void writing_through_keeps_and_evicting_drops_the_sector(void **state) {
     (void)state;
     open_cache(1);
@@ -144,6 +167,7 @@ int main(void) {
         cmocka_unit_test(pending_lines_stay_and_block_others),
         cmocka_unit_test(a_fill_without_a_known_time_ends_the_wait),
         cmocka_unit_test(written_back_lines_leave_with_their_dirty_sectors),
+        cmocka_unit_test(a_store_cleans_the_oldest_of_too_many_dirty_lines),
         cmocka_unit_test(writing_through_keeps_and_evicting_drops_the_sector),
         cmocka_unit_test(invalidation_spares_what_is_dirty_or_pending),
         cmocka_unit_test(lines_spread_over_slices),

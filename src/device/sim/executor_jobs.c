@@ -90,6 +90,32 @@ static transfer transfer_of(const wpi_command *c) {
                       (uint64_t)c->u.copy.width_bytes * c->u.copy.height};
 }
 
+/* The executor of the GPU whose memory the address is in; NULL: it is in no GPU's. */
+static wpi_sim_executor *owner_of(const wpi_sim_executor *x, const void *address) {
+    wpi_memory_entry entry;
+    if (!wpi_memory_map_find(wpi_memory_map_global(), address, &entry)) return NULL;
+    const bool is_device = entry.allocation.kind == WP_MEMORY_DEVICE ||
+                           entry.allocation.kind == WP_MEMORY_VARIABLE ||
+                           entry.allocation.kind == WP_MEMORY_ARRAY;
+    wpi_sim_executor *m = is_device ? x->lead : NULL;
+    while (m != NULL && &m->device->base != entry.device)
+        m = m->next;
+    return m;
+}
+
+/* Whose link and DRAM a transfer uses: the GPU's whose memory it is, not the queue's. */
+static wpi_sim_executor *find_place(wpi_sim_executor *x, const wpi_command *c,
+                                    wpi_sim_executor **other) {
+    *other = NULL;
+    if (x->lead->next == NULL || c->is_replayed) return x;
+    const bool is_fill = c->kind == WPI_COMMAND_FILL;
+    wpi_sim_executor *to = owner_of(x, is_fill ? c->u.fill.dst : c->u.copy.dst);
+    wpi_sim_executor *from = is_fill ? to : owner_of(x, c->u.copy.src);
+    if (from == NULL) return to != NULL ? to : x;
+    if (to != NULL && to != from) *other = to;
+    return from;
+}
+
 /* Copies and fills do not migrate pages; pages that are nowhere are populated on the host. */
 static void note_written(wpi_sim_executor *x, const wpi_command *c) {
     const void *first = c->kind == WPI_COMMAND_FILL ? c->u.fill.dst : c->u.copy.dst;
@@ -98,12 +124,27 @@ static void note_written(wpi_sim_executor *x, const wpi_command *c) {
     if (x->profile->paging.is_on) wpi_managed_use_on_host(x->memory, range);
 }
 
+static void note_copied(wpi_sim_executor *x, const wpi_command *c) {
+    const transfer moved = transfer_of(c);
+    wpi_sim_executor *other;
+    if (moved.kind != WP_COPY_H2D && moved.kind != WP_COPY_FILL) return;
+    x = find_place(x, c, &other);
+    if (c->kind == WPI_COMMAND_FILL) {
+        wpi_memory_copied(x->memory, wpi_variables_find((uintptr_t)c->u.fill.dst), moved.bytes);
+        return;
+    }
+    const uint64_t dst = wpi_variables_find((uintptr_t)c->u.copy.dst);
+    for (size_t row = 0; row < c->u.copy.height; row++)
+        wpi_memory_copied(x->memory, dst + row * c->u.copy.dst_pitch_bytes, c->u.copy.width_bytes);
+}
+
 /* The bytes move when the transfer ends. */
 static void transfer_ended(void *object, uint64_t token, wpi_time_ps now) {
     wpi_job *j = object;
     (void)token;
     note_written(j->executor, j->command);
     if (!j->command->is_replayed) wpi_command_execute(j->executor->device, j->command);
+    note_copied(j->executor, j->command);
     const transfer moved = transfer_of(j->command);
     wpi_executor_note_copy_end(j->executor, j->command, moved.kind);
     const wpi_time_ps base_ps = j->executor->lead->base_ps;
@@ -240,19 +281,6 @@ static wpi_time_ps within_device_ps(const wpi_profile *profile, uint64_t bytes, 
     return profile->dram.latency_ps + (wpi_time_ps)(seconds * (double)WP_PS_PER_S);
 }
 
-/* The executor of the GPU whose memory the address is in; NULL: it is in no GPU's. */
-static wpi_sim_executor *owner_of(const wpi_sim_executor *x, const void *address) {
-    wpi_memory_entry entry;
-    if (!wpi_memory_map_find(wpi_memory_map_global(), address, &entry)) return NULL;
-    const bool is_device = entry.allocation.kind == WP_MEMORY_DEVICE ||
-                           entry.allocation.kind == WP_MEMORY_VARIABLE ||
-                           entry.allocation.kind == WP_MEMORY_ARRAY;
-    wpi_sim_executor *m = is_device ? x->lead : NULL;
-    while (m != NULL && &m->device->base != entry.device)
-        m = m->next;
-    return m;
-}
-
 /* The first half of a copy through the host has ended. */
 static void copy_onwards(void *object, uint64_t token, const wpi_answer *answer) {
     wpi_job *j = object;
@@ -273,19 +301,6 @@ static void start_between(wpi_sim_executor *from, wpi_sim_executor *to, wpi_job 
                       transfer_ended, j, 0);
     else
         wpi_memory_copy(from->memory, bytes, WPI_DIRECTION_TO_HOST, now, copy_onwards, j, 0);
-}
-
-/* Whose link and DRAM a transfer uses: the GPU's whose memory it is, not the queue's. */
-static wpi_sim_executor *find_place(wpi_sim_executor *x, const wpi_command *c,
-                                    wpi_sim_executor **other) {
-    *other = NULL;
-    if (x->lead->next == NULL || c->is_replayed) return x;
-    const bool is_fill = c->kind == WPI_COMMAND_FILL;
-    wpi_sim_executor *to = owner_of(x, is_fill ? c->u.fill.dst : c->u.copy.dst);
-    wpi_sim_executor *from = is_fill ? to : owner_of(x, c->u.copy.src);
-    if (from == NULL) return to != NULL ? to : x;
-    if (to != NULL && to != from) *other = to;
-    return from;
 }
 
 static void start_transfer(wpi_sim_executor *x, wpi_job *j) {

@@ -198,6 +198,21 @@ void wpi_l2_empty(wpi_l2 *l2, wpi_time_ps now) {
         wpi_cache_empty(&l2->slices[s].cache, now);
 }
 
+void wpi_l2_copy(wpi_l2 *l2, uint64_t address, uint64_t bytes, wpi_time_ps now) {
+    const uint64_t outer = address + bytes, kept = l2->profile->l2.bytes;
+    const uint64_t first = bytes > kept ? outer - kept : address;
+    for (uint64_t at = first; at < outer;) {
+        const uint64_t line = at / WPI_LINE_BYTES, next = (line + 1) * WPI_LINE_BYTES;
+        const uint64_t until = next < outer ? next : outer;
+        const uint32_t from = (uint32_t)(at % WPI_LINE_BYTES / WPI_SECTOR_BYTES);
+        const uint32_t to = (uint32_t)((until - 1) % WPI_LINE_BYTES / WPI_SECTOR_BYTES);
+        const uint8_t sectors = (uint8_t)((2u << to) - (1u << from));
+        wpi_cache_answer found;
+        wpi_cache_store(&slice_of(l2, line)->cache, WPI_WRITE_BACK, line, sectors, now, &found);
+        at = until;
+    }
+}
+
 void wpi_l2_serve(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger) {
     const wpi_time_ps arrival = ledger->at;
     const uint32_t sectors = wpi_sector_count(request->sectors);

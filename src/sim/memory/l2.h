@@ -72,6 +72,9 @@ void wpi_l2_expect(const wpi_l2 *l2, uint32_t place, bool is_near);
 
 /** Empties its cache; what is dirty is written in no time. */
 void wpi_l2_empty(wpi_l2 *l2, wpi_time_ps now);
+/** Stores what a copy wrote, its end if it is larger than L2; dirty lines that it evicts are
+ * written in no time. */
+void wpi_l2_copy(wpi_l2 *l2, uint64_t address, uint64_t bytes, wpi_time_ps now);
 
 /** Serves a request that arrives at ledger->at. The ledger then ends when data or result leave L2
  * for the SM (LOAD, ATOMIC), or when the write is done (STORE, REDUCE). */

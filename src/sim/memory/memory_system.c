@@ -113,6 +113,10 @@ void wpi_memory_copy(wpi_memory *m, uint64_t bytes, wpi_direction direction, wpi
     wpi_engine_at(m->engine, end, wpi_memory_complete, m, number);
 }
 
+void wpi_memory_copied(wpi_memory *m, uint64_t address, uint64_t bytes) {
+    if (m->profile->l2.has_copies) wpi_l2_copy(&m->l2, address, bytes, wpi_engine_now(m->engine));
+}
+
 /* ---- parts beside it ------------------------------------------------------------------------- */
 
 void wpi_memory_set_host_range(wpi_memory *m, uint64_t first, uint64_t outer) {

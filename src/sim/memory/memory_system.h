@@ -156,6 +156,10 @@ void wpi_memory_set_watch(wpi_memory *memory, wpi_watch *watch);
  * There must be managed memory. */
 void wpi_memory_set_history(wpi_memory *memory, wpi_page_history *history);
 
+/** A copy or fill has written device memory: with `l2.copies` its last lines are in L2, dirty; what
+ * they evict is written to DRAM beside the copy, in no time. */
+void wpi_memory_copied(wpi_memory *memory, uint64_t address, uint64_t bytes);
+
 /** A launch begins: invalidates L1 caches (other SMs and the host may have written). If no other is
  * running, they get the size that it prefers, and a cold L2 is emptied; else they keep theirs. */
 void wpi_memory_begin_launch(wpi_memory *memory, uint64_t l1_bytes, bool is_alone);

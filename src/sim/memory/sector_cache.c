@@ -41,10 +41,18 @@ static set set_of(const wpi_cache *cache, uint64_t line) {
     return set_at(cache, wpi_cache_set(cache, line));
 }
 
+/* An L1 has no limit. */
+static uint32_t dirty_ways_of(const wpi_cache_profile *profile) {
+    const uint32_t ways = profile->ways * profile->dirty_percent / 100;
+    if (profile->dirty_percent == 0) return profile->ways;
+    return ways != 0 ? ways : 1;
+}
+
 wp_status wpi_cache_init(wpi_cache *cache, const wpi_cache_profile *profile, wp_error *err) {
     const uint64_t sets = profile->bytes / WPI_LINE_BYTES / profile->slices / profile->ways;
     *cache = (wpi_cache){.ways = profile->ways,
                          .row = (profile->ways + GROUP - 1) / GROUP * GROUP,
+                         .dirty_ways = dirty_ways_of(profile),
                          .sets = wpi_divider_of(sets),
                          .slices = wpi_divider_of(profile->slices),
                          .hash = profile->hash};
@@ -212,6 +220,23 @@ void wpi_cache_write_at(wpi_cache *cache, uint32_t place, uint8_t sectors, wpi_t
     line->dirty = (line->dirty | sectors) & SECTORS;
 }
 
+/* If more of the set's lines are dirty than may be, the least recently used of them becomes clean.
+ */
+static void limit_dirty(wpi_cache *cache, set at, wpi_cache_answer *out) {
+    uint32_t dirty = 0;
+    wpi_cache_line *oldest = NULL;
+    for (uint32_t i = 0; i < cache->ways; i++) {
+        wpi_cache_line *line = &cache->lines[at.first + at.order[i]];
+        if (line->dirty == 0) continue;
+        dirty++;
+        oldest = line;
+    }
+    if (dirty <= cache->dirty_ways) return;
+    out->evicted_line = oldest->number - 1;
+    out->evicted_dirty = oldest->dirty;
+    oldest->dirty = 0;
+}
+
 /* Writes sectors of a line, and makes them valid and dirty even if they were pending. */
 static void write_back(wpi_cache *cache, set at, uint64_t number, uint8_t sectors, wpi_time_ps now,
                        wpi_cache_answer *out) {
@@ -219,7 +244,10 @@ static void write_back(wpi_cache *cache, set at, uint64_t number, uint8_t sector
     touch(at.order, (uint16_t)(out->place - at.first));
     settle(&cache->lines[out->place], now);
     out->valid = sectors & cache->lines[out->place].valid;
+    const bool was_dirty = cache->lines[out->place].dirty != 0;
     wpi_cache_write_at(cache, out->place, sectors, now);
+    if (!was_dirty && out->evicted_dirty == 0 && cache->dirty_ways < cache->ways)
+        limit_dirty(cache, at, out);
 }
 
 void wpi_cache_store(wpi_cache *cache, wpi_write policy, uint64_t number, uint8_t sectors,

@@ -31,7 +31,8 @@ typedef struct wpi_cache {
     /* [sets * 2 * row]: the ways of each set, most recently used first, free ones last; then 16
      * bits of the hash of each way's line */
     uint16_t *ways_of;
-    uint32_t ways, row; /* ways, to the next multiple of 8 */
+    uint32_t ways, row;  /* ways, to the next multiple of 8 */
+    uint32_t dirty_ways; /* lines of a set that stores may leave dirty */
     wpi_divider sets;
     wpi_divider slices; /* their number; a line's slice is the low part of its number */
     wpi_hash hash;
@@ -54,7 +55,7 @@ typedef struct wpi_cache_answer {
     wpi_time_ps ready;               /* of the line's earlier pending sectors */
     wpi_time_ps blocked_until; /* NO_PLACE: when the first of them can be evicted; NEVER: unknown */
     uint64_t evicted_line;
-    uint8_t evicted_dirty; /* sectors to write; 0: none */
+    uint8_t evicted_dirty; /* sectors to write; 0: none. Of a store, the line may stay, clean */
 } wpi_cache_answer;
 
 /** Creates one of the profile's slices. NOMEM. */

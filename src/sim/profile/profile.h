@@ -184,6 +184,8 @@ typedef struct wpi_cache_profile {
     uint64_t bytes_per_s;    /* L2: of all slices together */
     uint64_t sm_bytes_per_s; /* L2: to one SM */
     bool is_cold;            /* L2: empty when a kernel begins that runs alone */
+    uint32_t dirty_percent;  /* L2: of a set, at most */
+    bool has_copies;         /* L2: has the lines that copies and fills wrote last */
     wpi_time_ps atomic_ps;   /* L2: between two operations on one address */
     wpi_hash hash;           /* line to set, and to slice */
 } wpi_cache_profile;

@@ -157,6 +157,11 @@ const wpi_key wpi_keys[] = {
      "mapping of lines to slices and sets"},
     {"l2.cold", WPI_KEY_FLAG, "off", 0, 1, AT(l2.is_cold), NULL,
      "L2 is written back and emptied before a kernel that runs alone, in no time, as profilers do"},
+    {"l2.dirty", WPI_KEY_PERCENT, "100%", 1, 100, AT(l2.dirty_percent), NULL,
+     "share of a set's lines that stores leave dirty at most; the oldest of more is written and stays, "
+     "clean"},
+    {"l2.copies", WPI_KEY_FLAG, "off", 0, 1, AT(l2.has_copies), NULL,
+     "copies from the host and fills leave their lines in L2, dirty"},
 
     {"page.bytes", WPI_KEY_BYTES, "2MiB", 4096, 32 << 20, AT(page_bytes), NULL,
      "page size of the page table; a power of two"},
