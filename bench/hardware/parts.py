@@ -24,7 +24,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 import about  # noqa: E402
 
-CLASSES = ["int", "imul", "fp16", "fp32", "fp64", "special", "convert", "control", "constant", "local", "warp", "sync"]
+CLASSES = ["int", "imul", "fp16", "fp32", "fp64", "special", "convert", "control", "constant", "local", "warp", "sync", "shift",
+           "compare"]
 PARTS = {  # ideal: as fast as the keys allow
     "nothing": "",
     "issue": "sm.issue_width=16",

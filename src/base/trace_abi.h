@@ -47,6 +47,8 @@ typedef enum wp_trace_class {
     WP_TRACE_SYNC,      /* barrier, fence */
     WP_TRACE_TENSOR,    /* matrix product; one counts 16 x 8 x 8 products of halves */
     WP_TRACE_CONVERT64, /* between number formats, from or to one of 64 bits */
+    WP_TRACE_SHIFT, /* of machine code of Maxwell and Pascal, else INT: shift, minimum, bit field */
+    WP_TRACE_COMPARE,    /* of these, else INT and FP32: comparison whose result is a predicate */
     WP_TRACE_CLASS_COUNT /* must be last */
 } wp_trace_class;
 

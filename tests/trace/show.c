@@ -14,8 +14,8 @@
 #include "base/trace_abi.h"
 
 static const char *const classes[WP_TRACE_CLASS_COUNT] = {
-    "int",      "imul",  "fp16",    "fp32", "fp64", "special", "convert",  "control",
-    "constant", "local", "texture", "warp", "sync", "tensor",  "convert64"};
+    "int",   "imul",    "fp16", "fp32", "fp64",   "special",   "convert", "control", "constant",
+    "local", "texture", "warp", "sync", "tensor", "convert64", "shift",   "compare"};
 static const char *const ops[WP_TRACE_OP_COUNT] = {"issue", "access", "wait", "fence",
                                                    "stop",  "clock",  "call", "return"};
 static const char *const kinds[WP_TRACE_ACCESS_COUNT] = {"load", "store", "atomic", "reduce"};

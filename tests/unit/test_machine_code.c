@@ -21,6 +21,16 @@ static void instructions_have_their_classes(void **state) {
         {60, 0x5c58000000070000, WP_TRACE_FP32},      /* FADD */
         {60, 0x4c68000000070000, WP_TRACE_FP32},      /* FMUL, of a constant */
         {60, 0x3280000000070000, WP_TRACE_FP32},      /* FFMA, of a number */
+        {60, 0x5c48000000070000, WP_TRACE_SHIFT},     /* SHL */
+        {60, 0x3829000000070000, WP_TRACE_SHIFT},     /* SHR, of a number */
+        {60, 0x4c18000000070000, WP_TRACE_SHIFT},     /* ISCADD, of a constant */
+        {60, 0x5bd7000000070000, WP_TRACE_SHIFT},     /* LEA */
+        {60, 0x5cf8000000070000, WP_TRACE_SHIFT},     /* SHF.R */
+        {60, 0x5c60000000070000, WP_TRACE_SHIFT},     /* FMNMX */
+        {60, 0x3661000000070000, WP_TRACE_COMPARE},   /* ISETP, of a number */
+        {60, 0x5bb0000000070000, WP_TRACE_COMPARE},   /* FSETP */
+        {60, 0x5c10000000070000, WP_TRACE_INT},       /* IADD */
+        {60, 0x5c47000000070000, WP_TRACE_INT},       /* LOP */
         {60, 0x5c70000000070000, WP_TRACE_FP64},      /* DADD */
         {60, 0x5c50000000070000, WP_TRACE_FP64},      /* DMNMX */
         {60, 0x5900000000070000, WP_TRACE_FP64},      /* DSET */

@@ -62,7 +62,24 @@ static const opcode_row maxwell[] = {
     {0xfff8, 0x50d8, WP_TRACE_WARP},      /* VOTE */
     {0xfff8, 0x50f8, WP_TRACE_FP32},      /* FSWZADD */
     {0xfff0, 0x5c50, WP_TRACE_FP32},      /* DMNMX below, FADD */
-    {0xfff8, 0x5c60, WP_TRACE_FP32},      /* FMNMX */
+    {0xfff8, 0x5c60, WP_TRACE_SHIFT},     /* FMNMX */
+    {0xfff8, 0x5c20, WP_TRACE_SHIFT},     /* IMNMX */
+    {0xfff8, 0x5c00, WP_TRACE_SHIFT},     /* BFE */
+    {0xfff8, 0x5bf0, WP_TRACE_SHIFT},     /* BFI */
+    {0xfff8, 0x53f0, WP_TRACE_SHIFT},     /* BFI */
+    {0xfff8, 0x5c18, WP_TRACE_SHIFT},     /* ISCADD */
+    {0xfc00, 0x1400, WP_TRACE_SHIFT},     /* ISCADD32I */
+    {0xfff0, 0x5bd0, WP_TRACE_SHIFT},     /* LEA */
+    {0xfff8, 0x5bf8, WP_TRACE_SHIFT},     /* SHF.L */
+    {0xfff8, 0x5cf8, WP_TRACE_SHIFT},     /* SHF.R */
+    {0xfff8, 0x5c48, WP_TRACE_SHIFT},     /* SHL */
+    {0xfff8, 0x5c28, WP_TRACE_SHIFT},     /* SHR */
+    {0xfff8, 0x5cf0, WP_TRACE_SHIFT},     /* R2P */
+    {0xfff0, 0x5b50, WP_TRACE_SHIFT},     /* ISET */
+    {0xfff0, 0x5b40, WP_TRACE_COMPARE},   /* ICMP */
+    {0xfff0, 0x5b60, WP_TRACE_COMPARE},   /* ISETP */
+    {0xfff8, 0x5088, WP_TRACE_COMPARE},   /* PSET */
+    {0xfff8, 0x5090, WP_TRACE_COMPARE},   /* PSETP */
     {0xfff8, 0x5c68, WP_TRACE_FP32},      /* FMUL */
     {0xfff8, 0x5c70, WP_TRACE_FP64},      /* DADD */
     {0xfff8, 0x5c80, WP_TRACE_FP64},      /* DMUL */
@@ -75,15 +92,15 @@ static const opcode_row maxwell[] = {
     {0xfff8, 0x5c30, WP_TRACE_CONVERT},   /* FLO */
     {0xfff8, 0x5c38, WP_TRACE_IMUL},      /* IMUL */
     {0xff00, 0x1f00, WP_TRACE_IMUL},      /* IMUL32I */
-    {0xfff0, 0x5ba0, WP_TRACE_FP32},      /* FCMP */
-    {0xfff0, 0x5bb0, WP_TRACE_FP32},      /* FSETP */
+    {0xfff0, 0x5ba0, WP_TRACE_COMPARE},   /* FCMP */
+    {0xfff0, 0x5bb0, WP_TRACE_COMPARE},   /* FSETP */
     {0xfff0, 0x5b70, WP_TRACE_FP64},      /* DFMA */
     {0xfff0, 0x5370, WP_TRACE_FP64},      /* DFMA */
     {0xfff0, 0x5b80, WP_TRACE_FP64},      /* DSETP */
     {0xff80, 0x5980, WP_TRACE_FP32},      /* FFMA */
     {0xff80, 0x5180, WP_TRACE_FP32},      /* FFMA */
     {0xff80, 0x5900, WP_TRACE_FP64},      /* DSET */
-    {0xff00, 0x5800, WP_TRACE_FP32},      /* FSET */
+    {0xff00, 0x5800, WP_TRACE_SHIFT},     /* FSET */
     {0xff00, 0x0800, WP_TRACE_FP32},      /* FADD32I */
     {0xff00, 0x0900, WP_TRACE_FP32},      /* FADD32I */
     {0xff00, 0x0c00, WP_TRACE_FP32},      /* FFMA32I */

@@ -7,8 +7,8 @@
 
 const char *wpi_class_name(wp_trace_class class) {
     static const char *const names[WP_TRACE_CLASS_COUNT] = {
-        "int",      "imul",  "fp16",    "fp32", "fp64", "special", "convert",  "control",
-        "constant", "local", "texture", "warp", "sync", "tensor",  "convert64"};
+        "int",   "imul",    "fp16", "fp32", "fp64",   "special",   "convert", "control", "constant",
+        "local", "texture", "warp", "sync", "tensor", "convert64", "shift",   "compare"};
     return (unsigned)class < WP_TRACE_CLASS_COUNT ? names[class] : "unknown";
 }
 

@@ -100,19 +100,29 @@ void wpi_trace_plan_begin(const tracer *t, const trace_block *block, trace_plan 
     plan->paired = block->planned[WPI_MACHINE_PAIRED];
 }
 
+/* An estimate has shifts and comparisons among the integers. */
+static int estimated_as(int class) {
+    return class == WP_TRACE_SHIFT || class == WP_TRACE_COMPARE ? WP_TRACE_INT : class;
+}
+
 void wpi_trace_plan_step(trace_plan *plan, bool is_last, uint32_t *count, uint32_t *chain) {
+    uint32_t estimates[WP_TRACE_CLASS_COUNT], chains[WP_TRACE_CLASS_COUNT];
     if (!plan->is_on) return;
+    memcpy(estimates, count, sizeof estimates);
+    memcpy(chains, chain, sizeof chains);
+    for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
+        plan->seen[class] += estimates[class];
     for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++) {
-        const uint32_t estimate = count[class];
-        plan->seen[class] += estimate;
-        const uint64_t all = plan->estimated[class], planned = plan->planned[class];
+        const int as = estimated_as(class);
+        const uint32_t estimate = estimates[as];
+        const uint64_t all = plan->estimated[as], planned = plan->planned[class];
         const uint64_t due = is_last    ? planned
-                             : all != 0 ? (planned * plan->seen[class] + all / 2) / all
+                             : all != 0 ? (planned * plan->seen[as] + all / 2) / all
                                         : 0;
         count[class] = due > plan->given[class] ? (uint32_t)due - plan->given[class] : 0;
         plan->given[class] += count[class];
         const uint64_t longer =
-            estimate != 0 ? ((uint64_t)chain[class] * count[class] + estimate / 2) / estimate : 0;
+            estimate != 0 ? ((uint64_t)chains[as] * count[class] + estimate / 2) / estimate : 0;
         chain[class] = longer < count[class] ? (uint32_t)longer : count[class];
     }
 }
