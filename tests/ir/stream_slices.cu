@@ -128,7 +128,7 @@ __global__ void steered(const int *a, int *next, int *out) {
 // Kernels whose lanes have to be together get windows, and stay as they are.
 // LANES: @"_Z5lanesPKiPi$stream1$facts" = {{.*}}the lanes of a warp have to be together, at stream_slices.cu:[[# @LINE + 5]]
 // LANES-LABEL: define {{.*}}@"_Z5lanesPKiPi$stream1"(
-// LANES: __wp_cache_global
+// LANES: call {{.*}} @fill(
 // LANES: call i32 @llvm.nvvm.shfl.sync.idx.i32(
 __global__ void lanes(const int *a, int *out) {
     out[threadIdx.x] = __shfl_sync(~0u, a[threadIdx.x], 0);
