@@ -13,11 +13,11 @@
 // CHECK-NOT: call i64 @wp_rt_stop
 // CHECK: !"llvm.loop.interleave.count", i32 2}
 __global__ void sum(int *data, int rounds) {
-    __shared__ int last;
+    extern __shared__ int last[]; /* of each round, so that no barrier is missing at the loop's end */
     for (int i = 0; i < rounds; i++) {
         if (threadIdx.x == i)
-            last = data[i];
+            last[i] = data[i];
         __syncthreads();
-        data[threadIdx.x] += last;
+        data[threadIdx.x] += last[i];
     }
 }
