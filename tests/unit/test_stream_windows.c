@@ -57,7 +57,8 @@ static uint32_t answer_of(const model *m, uint32_t t) {
 static uint32_t await(const model *m, uint32_t t, uint32_t last) {
     for (;;) {
         const uint32_t now = answer_of(m, t);
-        if (now != last) return now == WPI_STREAM_END ? now : now >> 1;
+        if (now == WPI_STREAM_END) return now;
+        if (now != last) return now >> 1;
         sched_yield();
     }
 }

@@ -80,7 +80,7 @@ static INLINE uint32_t ask(const wpi_window_launch *l, uint32_t index, uint64_t 
     if (writes != 0) l->write_counts[index] = writes;
     __nvvm_membar_sys();
     write_ticket(l, index);
-    while ((now = *answer) == last)
+    while ((now = *answer) == last && now != WPI_STREAM_END)
         __wp_host_pause();
     if (now == WPI_STREAM_END) __builtin_trap();
     __nvvm_membar_sys();
