@@ -117,7 +117,7 @@ typedef struct streamingOptions {
                             * 64 MiB */
     uint32_t slots;        /* reads of a thread in a chunk, at most; 0: as many as fit, up to 64. Of
                             * a window: granules, each as large as the largest read, at least 4
-                            * bytes; 0: as many as fit, up to 512 bytes */
+                            * bytes, rounded up to 32 bytes; 0: as many as fit, up to 512 bytes */
     uint32_t without_patterns; /* 1: every address is sent */
     uint32_t blocks;           /* blocks that have buffers at a time; 0: as many as run at once */
     streamingVariant variant;

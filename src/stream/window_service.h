@@ -5,8 +5,8 @@
  *
  *     WAIT ─requests─► [RETURN ─values came back─►] GATHER ─► LINES ─► SEND ─► WAIT
  *
- * Requests that come while a batch crosses the link make the next one larger, and a copy's fixed
- * time is shared by more of them.
+ * Requests that come while a batch is answered make the next one larger. Only answers are copied:
+ * threads read what was laid out for them over the link.
  */
 #ifndef WP_STREAM_WINDOW_SERVICE_H
 #define WP_STREAM_WINDOW_SERVICE_H
