@@ -42,6 +42,7 @@ void app_streaming_set(app_streaming *job, const app_streaming_options *options)
     job->stagers = (unsigned)options->stagers;
     job->without_patterns = options->without_patterns;
     job->with_windows = options->with_windows;
+    job->without_windows = options->without_windows;
     job->fetches_addresses = options->fetches_addresses;
     job->with_flags = options->with_flags;
     job->host_threads = (unsigned)options->host_threads;
@@ -380,7 +381,8 @@ static cudaStream_t start_kept(const app_streaming *job, app_streaming_times *ti
 
 static void run_direct(const app_streaming *job, app_streaming_times *times) {
     cudaStream_t stream = NULL;
-    check(cudaHostRegister(job->records, app_streaming_bytes(job, 0, job->count), cudaHostRegisterDefault),
+    check(cudaHostRegister(job->records, app_streaming_bytes(job, 0, job->count),
+                           cudaHostRegisterDefault),
           "cudaHostRegister");
     if (job->kept != NULL) {
         stream = start_kept(job, times);
@@ -436,6 +438,7 @@ static void run_full(const app_streaming *job, streamingVariant variant,
     options.slots = (uint32_t)job->slots;
     options.without_patterns = job->without_patterns;
     options.with_windows = job->with_windows;
+    options.without_windows = job->without_windows;
     options.fetches_addresses = job->fetches_addresses;
     options.with_flags = job->with_flags;
     options.host_threads = job->host_threads;
@@ -483,7 +486,8 @@ static void run_managed(const app_streaming *job, bool is_prefetched) {
         const uint64_t outer = piece_end(job, first, step);
         char *at = managed + offset_of(job, first);
         if (is_prefetched) {
-            check(cudaMemPrefetchAsync(at, app_streaming_bytes(job, first, outer), 0, 0), "a prefetch");
+            check(cudaMemPrefetchAsync(at, app_streaming_bytes(job, first, outer), 0, 0),
+                  "a prefetch");
         }
         job->launch(job->object, at, first, outer - first, 0);
         check(cudaGetLastError(), "the kernel");
@@ -510,8 +514,8 @@ void app_streaming_run(const app_streaming *job, int variant, app_streaming_time
     }
     if (is_host) {
         const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-        run_threads(job, variant == APP_STREAMING_SERIAL || processors < 1 ? 1
-                                                                           : (unsigned)processors);
+        run_threads(job,
+                    variant == APP_STREAMING_SERIAL || processors < 1 ? 1 : (unsigned)processors);
         times->wall_s += app_seconds() - begin_s;
         return;
     }

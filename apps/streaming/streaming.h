@@ -82,6 +82,7 @@ typedef struct app_streaming {
     uint64_t slots;           /* full: reads of a thread in a chunk; 0: default */
     bool without_patterns;    /* full */
     bool with_windows;        /* full: even where threads could run ahead */
+    bool without_windows;     /* full: only where they cannot */
     bool fetches_addresses;   /* full: they are collected on the device, and fetched by copies */
     bool with_flags;          /* full: in place of a barrier for each chunk */
     unsigned host_threads;    /* full: that serve the launch, at most; 0: default */
@@ -105,7 +106,8 @@ typedef struct app_streaming_options {
     int variant;
     app_size buffer, pinned, keep;
     uint64_t blocks, threads, slots, stagers, host_threads;
-    bool without_patterns, with_windows, fetches_addresses, with_flags, is_page_locked, explains;
+    bool without_patterns, with_windows, without_windows, fetches_addresses, with_flags,
+        is_page_locked, explains;
 } app_streaming_options;
 
 #define APP_STREAMING_DEFAULTS                                                                     \
@@ -118,6 +120,7 @@ typedef struct app_streaming_options {
      0,                                                                                            \
      0,                                                                                            \
      0,                                                                                            \
+     false,                                                                                        \
      false,                                                                                        \
      false,                                                                                        \
      false,                                                                                        \
@@ -168,6 +171,13 @@ typedef struct app_streaming_options {
          0,                                                                                        \
          0,                                                                                        \
          "full: no threads run ahead, even where they could"},                                     \
+        {"--addresses",                                                                            \
+         APP_OPTION_FLAG,                                                                          \
+         &(o).without_windows,                                                                     \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         0,                                                                                        \
+         "full: threads run ahead wherever they can, also where windows are faster"},              \
         {"--fetch-addresses",                                                                      \
          APP_OPTION_FLAG,                                                                          \
          &(o).fetches_addresses,                                                                   \

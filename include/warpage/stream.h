@@ -26,7 +26,8 @@
  * `values[index[i]]`: the host follows the index. Otherwise, or if lanes of a warp have to be
  * together or a block has no room for as many threads again, the second form has windows and no
  * more threads than the first: a thread waits for the data from the address on that it comes to,
- * and asks again behind them.
+ * and asks again behind them. So has that of a kernel with a loop that reads single bytes one after
+ * the other: there windows are faster, as to run ahead costs as much for a byte as for 16.
  *
  * A kernel may write mapped data anywhere. A thread sees its own writes, also if several parameters
  * are of one reservation; it must not read what another thread writes in the same launch. A kernel
@@ -121,10 +122,12 @@ typedef struct streamingOptions {
     uint32_t without_patterns; /* 1: every address is sent */
     uint32_t blocks;           /* blocks that have buffers at a time; 0: as many as run at once */
     streamingVariant variant;
-    uint64_t host_bytes;   /* of host memory for blocks of mapped files; 0: 256 MiB. Takes effect
-                            * when no file is mapped */
-    uint64_t pinned_bytes; /* of page-locked memory for buffers, at most; 0: no limit */
-    uint32_t with_windows; /* 1: windows, even where threads could run ahead */
+    uint64_t host_bytes;      /* of host memory for blocks of mapped files; 0: 256 MiB. Takes effect
+                               * when no file is mapped */
+    uint64_t pinned_bytes;    /* of page-locked memory for buffers, at most; 0: no limit */
+    uint32_t with_windows;    /* 1: windows, even where threads could run ahead */
+    uint32_t without_windows; /* 1: threads run ahead wherever they can, also where windows are
+                               * faster */
     uint32_t plan_only; /* 1: launches with mapped data do nothing, but streamingGetReport has what
                          * they would use: bytes, blocks, sets, slots, has_windows */
     /* Other ways that the thesis names (sections 4.3 and 4.3.3), for launches without windows: */

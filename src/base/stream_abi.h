@@ -25,7 +25,7 @@ enum {
     WPI_STREAM_ROWS = WPI_STREAM_CLASSES + WPI_STREAM_FOLLOWED,
     WPI_STREAM_BUFFERS = 3,
     WPI_STREAM_WORD = 16,       /* in units of 4 bytes */
-    WPI_STREAM_PARAMETERS = 61, /* that may be mapped: bits of a mask */
+    WPI_STREAM_PARAMETERS = 60, /* that may be mapped: bits of a mask */
     WPI_STREAM_LINE_CLASS = 4,  /* a line of slots has 1 << 4 bytes */
     WPI_STREAM_SITES = 8,       /* reads in a turn of a loop, at most, that can be a pattern */
     WPI_STREAM_WINDOWS = 4,     /* of a thread, at most */
@@ -44,6 +44,8 @@ enum {
 #define WPI_STREAM_LINES (UINT64_C(1) << 62)
 /* Of a mask: parameters may be of the same memory, through one of which the kernel writes. */
 #define WPI_STREAM_ALIASES (UINT64_C(1) << 61)
+/* Of a mask: threads run ahead wherever they can, also where windows are faster. */
+#define WPI_STREAM_AHEAD (UINT64_C(1) << 60)
 /* Of a word, or of a pattern's base, in a row that is none of the classes: what is added up to an
  * address wraps at so many bits. */
 #define WPI_STREAM_ENTRY ((UINT64_C(1) << 47) - 1)
@@ -179,7 +181,8 @@ typedef struct wpi_stream_facts {
     uint64_t written;  /* … and through which the kernel writes: never the same memory */
     uint64_t
         mapped_written; /* mapped parameters through which it writes: others have other memory */
-    uint32_t has_lines, reserved; /* slots are in lines */
+    uint32_t has_lines; /* slots are in lines */
+    uint32_t prefers_windows; /* it has windows as they are faster */
 } wpi_stream_facts;
 
 /** A thread's part in it: private, and in registers after all has been inlined. */

@@ -137,6 +137,8 @@ cudaError_t wpi_launch_streamed(wp_device *device, const wpi_function *f, wp_que
     if (f->cached != NULL) mask |= WPI_STREAM_LINES;
     wp_status status =
         wpi_stream_code_find(device, f->module, f->image, f->name, mask, &code, &err);
+    if (status == WP_STATUS_OK && (mask = wpi_stream_mask_ahead(code)) != 0)
+        status = wpi_stream_code_find(device, f->module, f->image, f->name, mask, &code, &err);
     if (status == WP_STATUS_OK && (mask = wpi_stream_mask_of_aliases(launch, code)) != 0)
         status = wpi_stream_code_find(device, f->module, f->image, f->name, mask, &code, &err);
     if (status == WP_STATUS_OK) {

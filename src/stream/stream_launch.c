@@ -66,6 +66,11 @@ static bool has_room(wp_device *device, const wp_launch *launch, const wpi_strea
     return threads_of(launch, code) <= most_threads(device, code);
 }
 
+uint64_t wpi_stream_mask_ahead(const wpi_stream_code *code) {
+    const bool is_asked = options_now().without_windows != 0 && !wants_windows();
+    return is_asked && code->facts.prefers_windows != 0 ? code->mask | WPI_STREAM_AHEAD : 0;
+}
+
 uint64_t wpi_stream_mask_of_large_blocks(wp_device *device, const wp_launch *launch,
                                          const wpi_stream_code *code) {
     if (code->facts.windows != 0 || has_room(device, launch, code)) return 0;

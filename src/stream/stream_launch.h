@@ -12,6 +12,9 @@
 
 /** The parameters of a launch whose values are addresses of reservations; bit i: parameter i. */
 uint64_t wpi_stream_mask(const wp_kernel_info *kernel, void *const *args);
+/** The mask of the form with address threads, for a program that asks for it and a kernel that has
+ * windows only as they are faster; else 0. */
+uint64_t wpi_stream_mask_ahead(const wpi_stream_code *code);
 /** The mask of the form whose reads through one parameter see what the thread wrote through
  * another, for a launch that needs it; else 0. */
 uint64_t wpi_stream_mask_of_aliases(const wp_launch *launch, const wpi_stream_code *code);

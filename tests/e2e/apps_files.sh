@@ -67,7 +67,8 @@ label="too little host memory"
 grep -q "need at least 262144 bytes of host memory, but 102400 may be used" "$TMP/stderr" || fail "$label: not said"
 clean records
 
-# A text of 498,893 bytes, each of which is read from the file once.
+# A text of 498,893 bytes. On simulated GPUs each is read from the file once; on the CPU a thread that the system holds up
+# may find its block of the file evicted.
 seq 100000 | cut -c 1-4 | tr 0-9 a-j >"$TMP/text"
 exe=$(program stream-wordcount) || exit 1
 WARPAGE_DEVICE=cpu "$exe" --input "$TMP/text" --variant serial --check >"$TMP/expected" 2>"$TMP/stderr" || fail "serial: failed"
@@ -76,7 +77,9 @@ for device in $devices; do
     WARPAGE_DEVICE="$device" "$exe" --text "$TMP/text" --host-memory 256KiB --blocks 2 --threads 32 --check >"$TMP/stdout" \
         2>"$TMP/stderr" || { fail "$label: failed"; cat "$TMP/stderr"; }
     cmp -s "$TMP/expected" "$TMP/stdout" || { fail "$label: another result"; diff "$TMP/expected" "$TMP/stdout"; }
-    grep -q '^files      read 487.2 KiB, written 0 B, in 256.0 KiB of host memory' "$TMP/stderr" ||
+    kib=487.2
+    [ "$device" != cpu ] || kib='\(48[7-9]\|49[0-9]\|5[0-9][0-9]\)\.[0-9]'
+    grep -q "^files      read $kib KiB, written 0 B, in 256.0 KiB of host memory" "$TMP/stderr" ||
         { fail "$label: files"; cat "$TMP/stderr"; }
 done
 wrong 1 "none: No such file" stream-wordcount --text "$TMP/none"

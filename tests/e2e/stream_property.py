@@ -299,7 +299,8 @@ class Kernel:
         rng = random.Random(f"{n} {grid} {block} {slots} {active}")  # the program stays as it is
         without_patterns, variant = rng.choice([0, 0, 1]), rng.choice(["Full", "Full", "Volume"])
         fetches, flags, threads = rng.choice([0, 0, 1]), rng.choice([0, 1]), rng.choice([0, 0, 1, 2, 3])
-        options = (f"{{0, {slots}, {without_patterns}, {active}, streaming{variant}, 0, 0, 0, 0, "
+        addresses = rng.choice([0, 1])
+        options = (f"{{0, {slots}, {without_patterns}, {active}, streaming{variant}, 0, 0, 0, {addresses}, 0, "
                    f"{fetches}, {flags}, {threads}}}")
         return f"{{{n}, {triple(*grid)}, {triple(*block)}, {options}}}"
 

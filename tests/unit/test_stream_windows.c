@@ -68,7 +68,7 @@ static uint32_t answer_of(const model *m, uint32_t t) {
 static uint32_t await(const model *m, uint32_t t, uint32_t last) {
     for (;;) {
         const uint32_t now = answer_of(m, t);
-        if (now == WPI_STREAM_END) return now;
+        if (now == WPI_STREAM_END || last == WPI_STREAM_END) return WPI_STREAM_END;
         if (now != last) return now >> 1;
         sched_yield();
     }

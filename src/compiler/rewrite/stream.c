@@ -111,8 +111,32 @@ static void add_facts(const wpi_stream *s, LLVMValueRef sibling) {
     wpi_free(name);
 }
 
+/* Where windows are faster, unless the program asks for address threads; "": they are not. Slots in
+ * lines are as good. Caller frees. */
+static char *find_preference(const wpi_stream *s) {
+    LLVMValueRef read = NULL;
+    if ((s->mask & (WPI_STREAM_AHEAD | WPI_STREAM_LINES)) == 0)
+        read = wpi_stream_byte_after_byte(s);
+    return read != NULL ? wpi_stream_place(read) : NULL;
+}
+
+static wp_status make_slices(wpi_stream *s, LLVMValueRef *sibling, wp_error *err) {
+    LLVMValueRef addresses, compute;
+    char *preferred = find_preference(s);
+    wp_status status = wpi_stream_cut(s, err);
+    if (status == WP_STATUS_OK) status = wpi_stream_slice(s, &addresses, &compute, err);
+    if (status == WP_STATUS_OK && preferred != NULL) {
+        s->facts.prefers_windows = 1;
+        status = wpi_stream_need_windows(s, "single bytes are read one after the other, at",
+                                         preferred, err);
+    }
+    if (status == WP_STATUS_OK) *sibling = sibling_of_slices(s, addresses, compute);
+    wpi_free(preferred);
+    return status;
+}
+
 static wp_status stream_kernel(wpi_stream *s, wpi_alone *alone, wp_error *err) {
-    LLVMValueRef addresses, compute, sibling;
+    LLVMValueRef sibling;
     s->body = copy_with_thread(s);
     WP_TRY(wpi_stream_make_plain(s, err));
     WP_TRY(wpi_stream_find_accesses(s, err));
@@ -122,9 +146,7 @@ static wp_status stream_kernel(wpi_stream *s, wpi_alone *alone, wp_error *err) {
         wpi_stream_use_windows(s);
         sibling = sibling_with_windows(s);
     } else {
-        WP_TRY(wpi_stream_cut(s, err));
-        WP_TRY(wpi_stream_slice(s, &addresses, &compute, err));
-        sibling = sibling_of_slices(s, addresses, compute);
+        WP_TRY(make_slices(s, &sibling, err));
     }
     add_facts(s, sibling);
     WP_TRY(wpi_alone_link(alone, s->has_windows ? "windowlib.bc" : "streamlib.bc", "__wp_stream_",
@@ -136,21 +158,23 @@ static wp_status stream_kernel(wpi_stream *s, wpi_alone *alone, wp_error *err) {
                            NULL, err);
 }
 
-/* One way of streaming it. `reason`: why windows are needed, or NULL. `*needs_windows`: it failed,
- * but would not with them, and why. */
+/* One way of streaming it. `why` has why windows are needed, or no reason. UNSUPPORTED: it gets
+ * the reason why it would not fail with them, if so. */
 static wp_status stream_with(const wpi_alone_program *program, const char *kernel, uint64_t mask,
-                             const char *reason, char *needs_windows, wp_error *err) {
-    wpi_stream s = {.has_windows = reason != NULL,
-                    .has_lines = reason == NULL && (mask & WPI_STREAM_LINES) != 0,
-                    .mask = mask};
+                             wpi_stream_facts *why, wp_error *err) {
+    const bool has_windows = why->reason[0] != '\0';
+    wpi_stream s = {.has_windows = has_windows,
+                    .has_lines = !has_windows && (mask & WPI_STREAM_LINES) != 0,
+                    .mask = mask,
+                    .facts.prefers_windows = why->prefers_windows};
     wpi_alone alone = {0};
     wp_status status;
-    if (reason != NULL) (void)snprintf(s.facts.reason, sizeof s.facts.reason, "%s", reason);
+    memcpy(s.facts.reason, why->reason, WPI_STREAM_REASON);
     WP_TRY_GOTO(wpi_alone_init(&alone, program, kernel, err), done);
     s.c = alone.c;
     s.kernel = alone.kernel;
     status = stream_kernel(&s, &alone, err);
-    if (status == WP_STATUS_UNSUPPORTED) memcpy(needs_windows, s.facts.reason, WPI_STREAM_REASON);
+    if (status == WP_STATUS_UNSUPPORTED) *why = s.facts;
     if (status == WP_STATUS_OK) status = wpi_alone_return(&alone, err);
 done:
     for (uint32_t i = 0; i < s.unknown_count; i++)
@@ -162,18 +186,18 @@ done:
 }
 
 wp_status wpi_rewrite_stream(wpi_compile *c, const char *argument, wp_error *err) {
-    char reason[WPI_STREAM_REASON] = "", ignored[WPI_STREAM_REASON];
+    wpi_stream_facts why = {0};
     const wpi_kernel_ir *kernel;
     wpi_alone_program program;
     uint64_t mask;
     WP_TRY(wpi_stream_argument_find(c, argument, &kernel, &mask, err));
     wpi_alone_program_init(&program, c);
-    const bool is_all = (mask & WPI_STREAM_ALL_DATA) != 0;
-    if (is_all) (void)snprintf(reason, sizeof reason, "the program asks for all data");
-    wp_status status = is_all ? WP_STATUS_UNSUPPORTED
-                              : stream_with(&program, kernel->name, mask, NULL, reason, err);
-    if (status == WP_STATUS_UNSUPPORTED && reason[0] != '\0')
-        status = stream_with(&program, kernel->name, mask, reason, ignored, err);
+    if ((mask & WPI_STREAM_ALL_DATA) != 0)
+        (void)snprintf(why.reason, sizeof why.reason, "the program asks for all data");
+    const bool is_asked = why.reason[0] != '\0';
+    wp_status status = stream_with(&program, kernel->name, mask, &why, err);
+    if (!is_asked && status == WP_STATUS_UNSUPPORTED && why.reason[0] != '\0')
+        status = stream_with(&program, kernel->name, mask, &why, err);
     wpi_alone_program_deinit(&program);
     if (status != WP_STATUS_OK || (mask & WPI_STREAM_LINES) == 0) return status;
     char *suffix = wpi_stream_suffix(mask);

@@ -7,12 +7,13 @@
  *     stream_plain.c    makes accesses loads and stores of few widths
  *     stream_access.c   finds mapped reads and writes, and replaces them by marker calls
  *     stream_meet.c     finds reads of what another thread wrote before a barrier
+ *     stream_bytes.c    finds kernels that read single bytes one after the other
  *     stream_follow.c   tells how the host finds addresses that depend on mapped data
  *     stream_points.c   cuts the kernel at check points, and makes it a state machine
  *     stream_slice.c    copies it into the address slice and the compute slice
  *
  * Where the address slice would need data that it does not have, or a kernel relies on lanes being
- * together, all starts over with windows: instead of the last two comes
+ * together, or windows are faster, all starts over with windows: instead of the last two comes
  *
  *     stream_window.c   accesses ask the host for the data around an address, and wait
  *
@@ -122,6 +123,8 @@ LLVMValueRef wpi_stream_barrier_between(LLVMValueRef write, LLVMValueRef read);
  * reads, and the load's entry in it; entries of the index are put before the load. 0: it is not, or
  * there are too many rows. */
 uint32_t wpi_stream_follow(wpi_stream *s, LLVMValueRef load, uint32_t class, LLVMValueRef *entry);
+/** A marked read of a byte, in a run of such reads one behind the other; NULL: there is none. */
+LLVMValueRef wpi_stream_byte_after_byte(const wpi_stream *s);
 WP_NODISCARD wp_status wpi_stream_cut(wpi_stream *s, wp_error *err);
 /** Makes the slices; `addresses` and `compute` are functions with the parameters of `body`.
  * UNSUPPORTED with facts.reason: windows are needed. */

@@ -80,9 +80,9 @@ static INLINE uint32_t ask(const wpi_window_launch *l, uint32_t index, uint64_t 
     if (writes != 0) l->write_counts[index] = writes;
     __nvvm_membar_sys();
     write_ticket(l, index);
-    while ((now = *answer) == last && now != WPI_STREAM_END)
+    while ((now = *answer) == last && last != WPI_STREAM_END)
         __wp_host_pause();
-    if (now == WPI_STREAM_END) __builtin_trap();
+    if (now == WPI_STREAM_END || last == WPI_STREAM_END) __builtin_trap();
     __nvvm_membar_sys();
     note_time(l, index, WAITED, before_ns);
     return now >> 1;
