@@ -8,11 +8,11 @@ to feed them in the same run.
     python3 bench/stream/streaming.py --page indices [--shape 128x128]
 
 On simulated GPUs a variant's time is the simulated one between two events; it is the best of the same search over blocks
-and threads for each variant. `zerocopy-merged` is zero-copy with a thread for each record, so that the threads of a warp
+and threads for each variant, but for slower ones of fewer shapes. `zerocopy-merged` is zero-copy with a thread for each record, so that the threads of a warp
 read neighbouring records, as grid-stride loops do; text has no records. Data of managed memory are 125 % of device
 memory. On cpu it is wall time, the median of rounds in which every variant has its turn; there is no link, so ratios are
 told and not aimed at. The first run of each program and variant is compared with a serial computation. Inputs are
-generated, with seed 1. `--keep`: columns of an earlier record (cpu: all of that device) are
+generated, with seed 1. `--keep`: columns of an earlier record (cpu: all of that device; PROGRAM/COLUMN: of one program) are
 taken from it, and the page says so. `--quick`: a fraction of the data, one shape of 2,048 threads, no paging. Writes
 bench/results/<date>-streaming.json.gz and .md; with `--page indices` another page, of simulated GPUs only: an index that is in
 device memory or streamed.
@@ -33,7 +33,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import about  # noqa: E402
 
 ROOT = about.ROOT
-SHAPES = [(32, 256), (128, 128)]
+SHAPES = [(32, 256), (128, 128), (288, 128)]
 QUICK_SHAPES = [(16, 128)]
 MERGED_THREADS = 256
 # Program, arguments, records or bytes of text, KiB of buffers, share that is read (None: all of a text).
@@ -50,6 +50,7 @@ QUICK_RECORDS = {"K-means": 128 << 10, "Word Count": 256 << 10, "Netflix": 128 <
                  "MasterCard Affinity": 8 << 10, "MasterCard, indexed": 24 << 10}
 OURS = ("full", "auto")
 LOCKED = ("direct", "zerocopy", "zerocopy-merged")  # page-lock the data as a whole
+SEARCHED = ("full", "auto", "double-4")  # with all shapes; other ways, which are slower, with two
 PEERS = ["double", "double-4", "direct", "zerocopy", "zerocopy-merged"]
 DEVICES = {  # Kepler does not page.
     "sim:gtx680@xeon-e5-quad": ["full", "auto", *PEERS],
@@ -64,7 +65,8 @@ record, so that warps read neighbours. `auto`: what it chose, where its `double`
 the best other way that does not page-lock the records as a whole, as `direct` and `zerocopy` do. CPU threads over
 `full`: time of this machine's clock over simulated time (thesis: 3.0 on average, up to 7.2, with eight hardware threads).
 """
-SEARCH_NOTE = """Each way has the best of the same search over blocks and threads. Managed data are 125 % of device memory.
+SEARCH_NOTE = """Each way has the best of the same search over blocks and threads: 32 of 256, 128 of 128, and `full`, `auto`, `double-4` 288 of 128.
+Managed data are 125 % of device memory.
 """
 QUICK_NOTE = """Each way has 16 blocks of 128 threads. The data are 0.3 to 8 MiB, so fixed times weigh: a streamed launch needs about 0.2 ms until
 its first results, and a thread has few chunks. `auto` measures only where the data are 48 times the buffers; else it goes by
@@ -87,7 +89,7 @@ def shapes_of(options, variant, records):
         return [((records + MERGED_THREADS - 1) // MERGED_THREADS, MERGED_THREADS)]
     if options.shape:
         return [tuple(int(number) for number in options.shape.split("x"))]
-    return QUICK_SHAPES if options.quick else SHAPES
+    return QUICK_SHAPES if options.quick else SHAPES if variant in SEARCHED else SHAPES[:2]
 
 
 def records_of(options, name):
@@ -164,12 +166,13 @@ def keep_rows(options):
         kept = {"ns": row["median_ns"], "times_ns": row["times_ns"], "shape": (0, 0), "chosen": row["chosen"]}
         if row["size"] == "cpu":
             on_cpus.setdefault(row["case"], {})[row["engine"]] = kept
-        elif row["engine"] in columns and (row["case"], row["size"], row["engine"]) not in options.known:
+        elif {row["engine"], f"{row['case']}/{row['engine']}"} & set(columns) and (row["case"], row["size"], row["engine"]) not in options.known:
             options.known[row["case"], row["size"], row["engine"]] = kept
             cases.setdefault(row["engine"], {})[row["case"]] = True
-    names = "; ".join(f"`{c}`" + (f" of {', '.join(cases[c])}" if c in cases and len(cases[c]) < len(PROGRAMS) else "") for c in columns)
+    kept = dict.fromkeys(c.rpartition("/")[2] for c in columns)
+    names = "; ".join(f"`{c}`" + (f" of {', '.join(cases[c])}" if c in cases and len(cases[c]) < len(PROGRAMS) else "") for c in kept)
     page = pathlib.Path(path).name.replace(".json.gz", ".md")
-    sentence = f"From [the run of {record['date']}]({page}), commit {record['commit']}: {names}.\n"
+    sentence = f"From [the run of {record['date']}]({page}), commit {record['commit']}, with its shapes: {names}.\n"
     return on_cpus if "cpu" in columns else {}, sentence
 
 

@@ -19,9 +19,12 @@ static bool is_stream(void *library, const wp_image_header *image) {
     return own != NULL && wpi_image_check(own, &header, NULL) == WP_STATUS_OK;
 }
 
-/* The option of wpcc with which the program needs no such library. Caller frees. */
+/* The option of wpcc, or of the launch, with which the program needs no such library. Caller frees.
+ */
 static char *advise(const char *kernel, uint64_t mask) {
     wpi_text text = {0};
+    if ((mask & WPI_STREAM_AHEAD) != 0)
+        return wpi_strdup("leave streamingOptions.without_windows at 0");
     if ((mask & WPI_STREAM_ALIASES) != 0)
         wpi_text_append(&text, "reserve by itself what each parameter is for, and ");
     wpi_text_appendf(&text, "compile the program with --stream=%s", kernel);

@@ -79,7 +79,7 @@ wrong 2 "must hold at least 2 records of 40 bytes" stream-netflix --variant doub
 
 # shellcheck disable=SC2086
 check "$all" stream-opinion --size 3000 $shape
-check "serial full" stream-opinion --size 100 --slots 7 --without-patterns --blocks 2 --threads 10 --subject phone,baba
+check "serial full" stream-opinion --size 100 --addresses --slots 7 --without-patterns --blocks 2 --threads 10 --subject phone,baba
 printf '%s\t%s\n' 1 "I love this phone" 2 "I do not really love it" 3 "BAD BAD phone, don't like" 4 "nothing here" \
     >"$TMP/tweets.tsv"
 check "$all" stream-opinion --input "$TMP/tweets.tsv" --blocks 1 --threads 32
@@ -155,7 +155,7 @@ wrong 2 "is too small: record 0 does not fit a piece of 50 B" stream-affinity --
 
 # shellcheck disable=SC2086
 check "$all" stream-wc --size 30000 $shape
-check "serial full" stream-wc --size 100 --slots 7 --without-patterns --blocks 2 --threads 10
+check "serial full" stream-wc --size 100 --addresses --slots 7 --without-patterns --blocks 2 --threads 10
 printf 'one two\n\n three  four' >"$TMP/few"
 check "$all" stream-wc --input "$TMP/few" --blocks 1 --threads 32
 has '^text       few: 21 bytes, 2 lines, 4 words$'
@@ -164,7 +164,7 @@ has '^text       few: 21 bytes, 2 lines, 4 words$'
 
 # shellcheck disable=SC2086
 check "$all" stream-dna --size 3000 $shape
-check "serial full" stream-dna --size 300 --k 15 --slots 5 --without-patterns --blocks 2 --threads 32
+check "serial full" stream-dna --size 300 --k 15 --addresses --slots 5 --without-patterns --blocks 2 --threads 32
 check "single full" stream-dna --size 1 --blocks 1 --threads 1
 # With k=3, bases 17 to 19 count. AAC between G and T; its reverse complement GTT between A and C, in a read of two
 # fragments, the second of which is unclear; CCC once.
@@ -239,10 +239,11 @@ auto 'full|volume|double|zerocopy' '[3-6]' '' stream-netflix --size 20000 --buff
 auto double 0 'unmeasured .* fit the buffers of 64.0 KiB' stream-netflix --size 1000 --buffer 64KiB
 auto full 0 'with address threads, and reads 3[0-9] %' stream-netflix --size 3000 --buffer 64KiB --blocks 2 --threads 32
 auto full 0 'streamed with windows' stream-affinity --size 3000 --buffer 64KiB --blocks 2 --threads 32
-auto double 0 'with address threads, and reads 7[0-9] %' stream-opinion --size 3000 --buffer 64KiB --blocks 2 --threads 32
-auto double 0 'with address threads, and reads 7[0-9] %' stream-opinion --size 30000 --buffer 1MiB --page-locked
+auto full 0 'streamed with windows' stream-opinion --size 3000 --buffer 64KiB --blocks 2 --threads 32
+auto double 0 'with address threads, and reads 7[0-9] %' stream-opinion --addresses --size 3000 --buffer 64KiB --blocks 2 --threads 32
+auto double 0 'with address threads, and reads 7[0-9] %' stream-opinion --addresses --size 30000 --buffer 1MiB --page-locked
 auto full 0 'streamed with windows' stream-affinity --size 3000 --buffer 64KiB --blocks 2 --threads 32 --page-locked
-auto direct 0 'with address threads, and reads 7[0-9] %' stream-opinion --size 3000 --buffer 64KiB --blocks 2 --threads 32 --page-locked
+auto direct 0 'with address threads, and reads 7[0-9] %' stream-opinion --addresses --size 3000 --buffer 64KiB --blocks 2 --threads 32 --page-locked
 auto full 0 'with address threads, and reads 3[0-9] %' stream-netflix --size 3000 --buffer 64KiB --blocks 2 --threads 32 --page-locked
 
 [ "$failures" -eq 0 ]

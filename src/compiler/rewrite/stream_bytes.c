@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds kernels that read single bytes one after the other: in a loop, or in one that was unrolled.
- * An address thread does as much for a
- * byte as for 16 of them, and takes a thread of the SM, where a window takes a compare. */
+/* Finds kernels that read single bytes one after the other: in a loop, or in what is left of one
+ * that was unrolled. An address thread does as much for a byte as for 16 of them. */
 #include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
@@ -25,6 +24,15 @@ static bool is_inside(const walk *w, LLVMValueRef value) {
     return block != UINT32_MAX && w->loop->contains[block];
 }
 
+static bool is_sum(LLVMValueRef i) {
+    const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+    return opcode == LLVMAdd || (opcode == LLVMOr && LLVMGetIsDisjoint(i));
+}
+
+static void add(int64_t *sum, int64_t count, uint64_t bytes) {
+    *sum = (int64_t)((uint64_t)*sum + (uint64_t)count * bytes);
+}
+
 /* Takes constants off a number or an address, and adds them up. */
 static LLVMValueRef without_constants(LLVMTargetDataRef layout, LLVMValueRef value, int64_t *sum) {
     for (*sum = 0; LLVMIsAInstruction(value); value = LLVMGetOperand(value, 0)) {
@@ -35,12 +43,11 @@ static LLVMValueRef without_constants(LLVMTargetDataRef layout, LLVMValueRef val
             uint64_t bytes;
             while (wpi_gep_next(&parts, &index, &bytes)) {
                 if (index != NULL && !LLVMIsAConstantInt(index)) return value;
-                parts_sum += (index != NULL ? LLVMConstIntGetSExtValue(index) : 1) * (int64_t)bytes;
+                add(&parts_sum, index != NULL ? LLVMConstIntGetSExtValue(index) : 1, bytes);
             }
-            *sum += parts_sum;
-        } else if (LLVMGetInstructionOpcode(value) == LLVMAdd &&
-                   LLVMIsAConstantInt(LLVMGetOperand(value, 1))) {
-            *sum += LLVMConstIntGetSExtValue(LLVMGetOperand(value, 1));
+            add(sum, parts_sum, 1);
+        } else if (is_sum(value) && LLVMIsAConstantInt(LLVMGetOperand(value, 1))) {
+            add(sum, LLVMConstIntGetSExtValue(LLVMGetOperand(value, 1)), 1);
         } else if (!LLVMIsACastInst(value)) {
             break;
         }
@@ -70,14 +77,12 @@ static bool advance(const walk *w, LLVMValueRef value, int depth, int64_t *out) 
     if (!is_inside(w, value)) return true;
     if (depth > DEPTH_MOST) return false;
     if (LLVMIsAPHINode(value)) return step_of(w, value, out);
-    if (!LLVMIsAGetElementPtrInst(value) && !LLVMIsACastInst(value) &&
-        LLVMGetInstructionOpcode(value) != LLVMAdd)
-        return false;
+    if (!LLVMIsAGetElementPtrInst(value) && !LLVMIsACastInst(value) && !is_sum(value)) return false;
     if (!advance(w, LLVMGetOperand(value, 0), depth + 1, out)) return false;
     if (LLVMIsACastInst(value)) return true;
     if (!LLVMIsAGetElementPtrInst(value)) {
         if (!advance(w, LLVMGetOperand(value, 1), depth + 1, &part)) return false;
-        *out += part;
+        add(out, part, 1);
         return true;
     }
     wpi_gep_walk parts = wpi_gep_walk_begin(w->layout, value);
@@ -86,7 +91,7 @@ static bool advance(const walk *w, LLVMValueRef value, int depth, int64_t *out) 
     while (wpi_gep_next(&parts, &index, &bytes)) {
         if (index == NULL) continue;
         if (!advance(w, index, depth + 1, &part)) return false;
-        *out += part * (int64_t)bytes;
+        add(out, part, bytes);
     }
     return true;
 }
@@ -94,8 +99,9 @@ static bool advance(const walk *w, LLVMValueRef value, int depth, int64_t *out) 
 /* ---- reads of bytes ---- */
 
 typedef struct byte_read {
-    LLVMValueRef instruction, at, base;
-    int64_t offset; /* of `at` from `base` */
+    LLVMValueRef instruction, at;
+    LLVMValueRef base, index; /* `at` is base[index] and a constant; index may be NULL */
+    int64_t offset;           /* the constant, in bytes */
 } byte_read;
 
 typedef struct byte_reads {
@@ -108,6 +114,14 @@ static byte_read read_of(LLVMTargetDataRef layout, LLVMValueRef i) {
     byte_read r = {.instruction = i, .at = LLVMGetOperand(i, 1)};
     if (LLVMIsAConstantPointerNull(r.at)) r.at = LLVMGetOperand(i, WPI_STREAM_READ_ENTRY);
     r.base = without_constants(layout, r.at, &r.offset);
+    if (LLVMIsAGetElementPtrInst(r.base) && LLVMGetNumOperands(r.base) == 2 &&
+        LLVMABISizeOfType(layout, LLVMGetGEPSourceElementType(r.base)) == 1) {
+        int64_t of_base, of_index;
+        r.index = without_constants(layout, LLVMGetOperand(r.base, 1), &of_index);
+        r.base = without_constants(layout, LLVMGetOperand(r.base, 0), &of_base);
+        add(&r.offset, of_base, 1);
+        add(&r.offset, of_index, 1);
+    }
     return r;
 }
 
@@ -133,8 +147,9 @@ static int64_t run_from(const byte_reads *reads, const byte_read *first) {
     uint32_t has = 0;
     for (uint32_t n = 0; n < reads->count; n++) {
         const byte_read *r = &reads->items[n];
-        const int64_t offset = r->offset - first->offset;
-        if (r->base == first->base && offset >= 0 && offset < RUN_MOST) has |= 1u << offset;
+        const uint64_t offset = (uint64_t)r->offset - (uint64_t)first->offset;
+        if (r->base == first->base && r->index == first->index && offset < RUN_MOST)
+            has |= 1u << offset;
     }
     return __builtin_ctz(~has);
 }
