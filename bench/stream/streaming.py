@@ -50,7 +50,7 @@ QUICK_RECORDS = {"K-means": 128 << 10, "Word Count": 256 << 10, "Netflix": 128 <
                  "MasterCard Affinity": 8 << 10, "MasterCard, indexed": 24 << 10}
 OURS = ("full", "auto")
 LOCKED = ("direct", "zerocopy", "zerocopy-merged")  # page-lock the data as a whole
-SEARCHED = ("full", "auto", "double-4")  # with all shapes; other ways, which are slower, with two
+SEARCHED = ("full", "double-4")  # with all shapes; auto with that of full; other ways, which are slower, with two
 PEERS = ["double", "double-4", "direct", "zerocopy", "zerocopy-merged"]
 DEVICES = {  # Kepler does not page.
     "sim:gtx680@xeon-e5-quad": ["full", "auto", *PEERS],
@@ -65,7 +65,8 @@ record, so that warps read neighbours. `auto`: what it chose, where its `double`
 the best other way that does not page-lock the records as a whole, as `direct` and `zerocopy` do. CPU threads over
 `full`: time of this machine's clock over simulated time (thesis: 3.0 on average, up to 7.2, with eight hardware threads).
 """
-SEARCH_NOTE = """Each way has the best of the same search over blocks and threads: 32 of 256, 128 of 128, and `full`, `auto`, `double-4` 288 of 128.
+SEARCH_NOTE = """Each way has the best of the same search over blocks and threads: 32 of 256, 128 of 128; `full` and `double-4` also 288 of 128; `auto` the
+best of `full`.
 Managed data are 125 % of device memory.
 """
 QUICK_NOTE = """Each way has 16 blocks of 128 threads. The data are 0.3 to 8 MiB, so fixed times weigh: a streamed launch needs about 0.2 ms until
@@ -75,16 +76,18 @@ whether the kernel has windows, and how much it reads.
 TITLES = {None: "Streaming beside its peers", "indices": "Streaming an index beside the data"}
 INDEXED = "MasterCard, indexed"
 # Where the index of the indexed program is: options.
-INDICES = {"full": [], "full-followed": ["--map-index"], "full-windows": ["--map-index", "--windows"]}
+INDICES = {"full": ["--addresses"], "full-followed": ["--map-index", "--addresses"], "full-windows": ["--map-index", "--windows"]}
 INDICES_NOTE = """The indexed program, whose two kernels read 24 bytes of each line, from a place that an index has, 8 bytes a line. Simulated
-time; 128 K lines, 512 KiB of buffers. The index is in device memory; or mapped, as the text is: the host follows it, or the kernels have windows, as where the
-host cannot follow an index.
+time; 128 K lines, 512 KiB of buffers. The index is in device memory; or mapped, as the text is: the host follows it for address threads (`--addresses`), or the kernels have
+windows, as by default, since they read single bytes, and where the host cannot follow an index.
 """
 INDICES_RECORDS, INDICES_KIB = 128 << 10, 512
 AIM = 1.1  # full over the best of the others, at most
 
 
-def shapes_of(options, variant, records):
+def shapes_of(options, variant, records, of_full):
+    if variant == "auto" and of_full:
+        return [of_full]
     if variant == "zerocopy-merged":
         return [((records + MERGED_THREADS - 1) // MERGED_THREADS, MERGED_THREADS)]
     if options.shape:
@@ -104,7 +107,7 @@ def run(options, name, device, variant, shape, is_checked):
         size, buffer_kib = INDICES_RECORDS, INDICES_KIB
     app = [options.build / "apps" / program[0], *program[1:], "--size", str(size), "--seed", "1", "--buffer", f"{buffer_kib}KiB",
            "--blocks", str(shape[0]), "--threads", str(shape[1]), "--variant", variant.split("-")[0]]
-    app += INDICES.get(variant, [])
+    app += INDICES.get(variant, []) if options.page == "indices" else []
     app += ["--check"] if is_checked else []
     app += ["--explain"] if variant == "auto" else []
     app += ["--stagers", "4"] if variant == "double-4" else []
@@ -132,7 +135,7 @@ def simulate(options, name, device, variants):
             rows[variant] = options.known[name, device, variant]
             continue
         tries = [(*run(options, name, device, variant, shape, i == 0), shape)
-                 for i, shape in enumerate(shapes_of(options, variant, records_of(options, name)))]
+                 for i, shape in enumerate(shapes_of(options, variant, records_of(options, name), rows.get("full", {}).get("shape")))]
         times, chosen, shape = min(tries, key=lambda one: one[0]["device"])
         rows[variant] = {"ns": times["device"], "shape": shape, "chosen": chosen}
         print(f"{name}, {device}, {variant}: {times['device'] / 1e6:.3f} ms with {shape[0]} blocks of {shape[1]} {chosen}", flush=True)

@@ -175,6 +175,7 @@ int main() {
     static const streamingVariant variants[] = {streamingFull, streamingVolume};
     for (unsigned v = 0; v < 2; v++) {
         streamingOptions options = {};
+        options.without_windows = 1;
         options.variant = variants[v];
         options.slots = v == 0 ? 0 : 21;
         CUDA_OK(streamingSetOptions(&options));
@@ -185,5 +186,9 @@ int main() {
             check_sums(lengths[l]);
         }
     }
+    const streamingOptions defaults = {}; /* bytes are read through windows */
+    CUDA_OK(streamingSetOptions(&defaults));
+    check_histogram(4000, 0);
+    check_tables(4000, 0);
     return check_done();
 }

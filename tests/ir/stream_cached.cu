@@ -33,7 +33,7 @@
 __global__ void count(const unsigned char *text, long n, const unsigned *table, unsigned *out) {
     const long t = blockIdx.x * (long)blockDim.x + threadIdx.x;
     unsigned sum = 0;
-    for (long i = t * n; i < (t + 1) * n; i++)
+    for (long i = t; i < n; i += gridDim.x * (long)blockDim.x)
         sum += table[text[i] & 15];
     out[t] = sum;
 }

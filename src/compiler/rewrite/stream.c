@@ -111,12 +111,11 @@ static void add_facts(const wpi_stream *s, LLVMValueRef sibling) {
     wpi_free(name);
 }
 
-/* Where windows are faster, unless the program asks for address threads; "": they are not. Slots in
- * lines are as good. Caller frees. */
+/* Where windows are faster, unless the program asks for address threads; NULL: they are not. Caller
+ * frees. */
 static char *find_preference(const wpi_stream *s) {
     LLVMValueRef read = NULL;
-    if ((s->mask & (WPI_STREAM_AHEAD | WPI_STREAM_LINES)) == 0)
-        read = wpi_stream_byte_after_byte(s);
+    if ((s->mask & WPI_STREAM_AHEAD) == 0) read = wpi_stream_byte_after_byte(s);
     return read != NULL ? wpi_stream_place(read) : NULL;
 }
 
