@@ -77,6 +77,10 @@ bool wpi_lockstep_waits(const wpi_loops *loops, uint32_t loop, const uint32_t *p
  * barrier can only be meant for one warp. Needs: lockstep. */
 WP_NODISCARD wp_status wpi_pass_warp_synchronous(wpi_compile *c, wp_error *err);
 
+/** last_barrier: notes the steps before volatile stores to shared memory that a loop without its
+ * last barrier makes where all threads have just loaded. Needs: lockstep. */
+WP_NODISCARD wp_status wpi_pass_last_barrier(wpi_compile *c, wp_error *err);
+
 /** managed: uses of a managed variable (in a variant: of any variable) go through its cell, in a
  * variant also those in initial values of constants. Needs: host layout. Fills variables[].cell. */
 WP_NODISCARD wp_status wpi_pass_managed(wpi_compile *c, wp_error *err);

@@ -134,6 +134,7 @@ static const pass passes[] = {
     {"spare-steps", wpi_pass_spare_steps, FAST},
     {"lockstep", wpi_pass_lockstep, ALL},
     {"warp-synchronous", wpi_pass_warp_synchronous, ALL},
+    {"last-barrier", wpi_pass_last_barrier, RECORDED},
     {"check", wpi_pass_check, CHECK},
     {"trace", wpi_pass_trace, RECORDED},
     {"retarget", wpi_pass_retarget, ALL},
