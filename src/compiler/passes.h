@@ -81,6 +81,10 @@ WP_NODISCARD wp_status wpi_pass_warp_synchronous(wpi_compile *c, wp_error *err);
  * last barrier makes where all threads have just loaded. Needs: lockstep. */
 WP_NODISCARD wp_status wpi_pass_last_barrier(wpi_compile *c, wp_error *err);
 
+/** rejoin: a step at the end of loops of which some lanes make steps that others skip. Needs:
+ * last_barrier. */
+WP_NODISCARD wp_status wpi_pass_rejoin(wpi_compile *c, wp_error *err);
+
 /** managed: uses of a managed variable (in a variant: of any variable) go through its cell, in a
  * variant also those in initial values of constants. Needs: host layout. Fills variables[].cell. */
 WP_NODISCARD wp_status wpi_pass_managed(wpi_compile *c, wp_error *err);

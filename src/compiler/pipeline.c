@@ -135,6 +135,7 @@ static const pass passes[] = {
     {"lockstep", wpi_pass_lockstep, ALL},
     {"warp-synchronous", wpi_pass_warp_synchronous, ALL},
     {"last-barrier", wpi_pass_last_barrier, RECORDED},
+    {"rejoin", wpi_pass_rejoin, ALL},
     {"check", wpi_pass_check, CHECK},
     {"trace", wpi_pass_trace, RECORDED},
     {"retarget", wpi_pass_retarget, ALL},

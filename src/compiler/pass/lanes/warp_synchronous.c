@@ -45,8 +45,8 @@
 #include "compiler/ir/pointer.h"
 #include "compiler/ir/thread_touch.h"
 #include "compiler/ir/thread_value.h"
+#include "compiler/pass/lanes/warp_uniform.h"
 #include "compiler/pass/lower_pass.h"
-#include "compiler/pass/region/warp_uniform.h"
 #include "compiler/passes.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compiler/pass/region/warp_uniform.h"
+#include "compiler/pass/lanes/warp_uniform.h"
 
 #include "base/abi.h"
 #include "compiler/pass/lower_pass.h"
