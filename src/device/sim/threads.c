@@ -9,6 +9,8 @@
 #include "device/sim/merge.h"
 
 #define LANE_WORDS 128u /* by which a thread may be ahead, unless one block needs more */
+/* Times that, where lanes ahead keep others of their warp waiting at a step. */
+#define WIDE_FACTOR 16u
 /* Rounds of spin loops in one CTA after which its threads may be ahead by one block only. */
 #define WAITING_ROUNDS 64u
 /* Blocks of code without a spin loop after which a warp counts as making progress. */
@@ -26,6 +28,7 @@ typedef struct slot {
     wpi_windows windows;
     wpi_lane_words *lanes;
     uint64_t *words;
+    uint64_t **wide; /* [warp]: WIDE_FACTOR times as many words; NULL: not needed yet */
     wpi_merge *merges;
     uint64_t *addresses;     /* [warp]: addresses of the block last returned by next() */
     uint32_t *expected;      /* [warp]: lanes held until the model reaches their block's end */
@@ -121,24 +124,53 @@ static bool run(wpi_threads *threads, slot *s) {
     return true;
 }
 
+static bool is_wide(const slot *s, uint32_t warp) {
+    return s->wide[warp] != NULL && s->merges[warp].words == s->wide[warp];
+}
+
 /* The unread words at which a thread that waits for space continues. */
-static uint32_t unread_most(const wpi_threads *threads, const slot *s) {
-    return s->is_narrow ? 0 : threads->lane_words / 2;
+static uint32_t unread_most(const wpi_threads *threads, const slot *s, uint32_t warp) {
+    if (s->is_narrow) return 0;
+    return (is_wide(s, warp) ? WIDE_FACTOR : 1) * threads->lane_words / 2;
 }
 
 /* Releases lanes of a warp that wait for space, once enough of their words are read. */
 static void let_go_read(const wpi_threads *threads, slot *s, uint32_t warp) {
     uint32_t lanes = 0;
+    const uint32_t most = unread_most(threads, s, warp);
     for (uint32_t left = s->block->warps[warp].held; left != 0; left &= left - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         const size_t thread = (size_t)warp * WP_WARP_LANES + lane;
         const bool is_for_space = s->block->pub.requests[thread].a == HELD_FOR_SPACE;
-        const bool has_space = unread(&s->lanes[thread]) <= unread_most(threads, s);
+        const bool has_space = unread(&s->lanes[thread]) <= most;
         lanes |= (uint32_t)(is_for_space && has_space) << lane;
     }
     if (lanes == 0) return;
     wpi_block_let_go(s->block, warp, lanes);
     s->has_news = true;
+}
+
+/* Lanes wait at a step for lanes that wait for space, and the model for the former's words: gives
+ * the latter more space, so that the step parts them as it should. False: they have it already, or
+ * there are none. */
+static bool widen(const wpi_threads *threads, slot *s, uint32_t warp) {
+    const wpi_warp *w = &s->block->warps[warp];
+    if (w->meet == 0 || w->held == 0 || w->ready != 0 || s->is_narrow || is_wide(s, warp))
+        return false;
+    const size_t count = (size_t)threads->lane_words * WP_TRACE_STRIDE;
+    if (s->wide[warp] == NULL) s->wide[warp] = wpi_malloc(WIDE_FACTOR * count * sizeof **s->wide);
+    if (s->wide[warp] == NULL) return false;
+    memcpy(s->wide[warp], s->merges[warp].words, count * sizeof **s->wide);
+    for (uint32_t lane = 0; lane < WP_WARP_LANES; lane++) {
+        wpi_lane_words *l = &s->lanes[(size_t)warp * WP_WARP_LANES + lane];
+        const size_t outer = (size_t)(l->lane.cursor - l->words);
+        l->words = s->wide[warp] + lane;
+        l->lane.cursor = l->words + outer;
+        l->lane.limit = l->words + WIDE_FACTOR * count;
+    }
+    s->merges[warp].words = s->wide[warp];
+    let_go_read(threads, s, warp);
+    return s->has_news;
 }
 
 /* Whether lanes of the warp have yielded to other threads, maybe of other CTAs. */
@@ -288,7 +320,8 @@ static wpi_source_answer next(wpi_warp_source *source, uint32_t number, uint32_t
                                          wpi_block_is_past_cluster(s->block)));
         if (!can_run) {
             if (s->expected[warp] == 0 && wpi_merge_loosen(&s->merges[warp], blocked)) continue;
-            if (s->expected[warp] == 0 && wpi_block_meet_without_held(s->block, warp)) {
+            if (s->expected[warp] == 0 &&
+                (widen(threads, s, warp) || wpi_block_meet_without_held(s->block, warp))) {
                 if (!run(threads, s)) return WPI_SOURCE_FAILED;
                 continue;
             }
@@ -318,7 +351,9 @@ static bool reach(wpi_warp_source *source, uint32_t number, uint32_t warp, uint3
 
 /* ---- CTAs ---- */
 
-static void free_slot(slot *s) {
+static void free_slot(const wpi_threads *threads, slot *s) {
+    for (uint32_t w = 0; s->memory != NULL && w < threads->source.warps_per_cta; w++)
+        wpi_free(s->wide[w]);
     wpi_free(s->memory);
     if (s->block != NULL) wpi_block_release(s->block);
     *s = (slot){0};
@@ -338,6 +373,7 @@ static size_t place_arrays(const wpi_threads *threads, slot *s, char *memory, si
     size_t bytes = 0;
     s->lanes = place_array(memory, &bytes, lanes, sizeof *s->lanes);
     s->merges = place_array(memory, &bytes, warps, sizeof *s->merges);
+    s->wide = place_array(memory, &bytes, warps, sizeof(uint64_t *));
     s->waiting = place_array(memory, &bytes, warps, sizeof *s->waiting);
     s->expected = place_array(memory, &bytes, warps, sizeof *s->expected);
     s->since_round = place_array(memory, &bytes, warps, sizeof *s->since_round);
@@ -545,7 +581,7 @@ wp_status wpi_threads_create(wpi_worker *worker, wpi_launch *launch, wpi_address
 void wpi_threads_destroy(wpi_threads *threads) {
     if (threads == NULL) return;
     for (uint32_t i = 0; i < threads->slot_count; i++)
-        free_slot(&threads->slots[i]);
+        free_slot(threads, &threads->slots[i]);
     wpi_cluster_destroy(threads->cluster); /* not all of its CTAs have started */
     wpi_free(threads->slots);
     wpi_free(threads);
