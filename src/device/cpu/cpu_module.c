@@ -74,6 +74,19 @@ static uint32_t registers_for(const wp_device_info *device, uint32_t registers,
     return registers < most || most == 0 ? registers : most;
 }
 
+/* Registers as few as a block of __launch_bounds__ needs, as GPUs' compilers spill the others. */
+static uint32_t registers_within(const wp_device_info *device, uint32_t registers,
+                                 uint32_t threads_bound) {
+    enum { LEAST = 16 };
+    const uint32_t threads = threads_bound < device->threads_per_block_max
+                                 ? threads_bound
+                                 : device->threads_per_block_max;
+    while (registers > LEAST && (wpi_occupancy_threads(device, registers) < threads ||
+                                 (uint64_t)registers * threads > device->registers_per_block))
+        registers--;
+    return registers;
+}
+
 static wp_status init_kernel(wp_device *device, const wp_cpu_kernel *code, wpi_cpu_kernel *kernel,
                              wp_error *err) {
     *kernel = (wpi_cpu_kernel){
@@ -91,6 +104,7 @@ static wp_status init_kernel(wp_device *device, const wp_cpu_kernel *code, wpi_c
         }
     }
     uint32_t registers = wpi_registers_at_most(&device->info, code->register_estimate);
+    registers = registers_within(&device->info, registers, code->max_threads);
     uint32_t threads_max = wpi_occupancy_threads(&device->info, registers);
     if (code->max_threads != 0 && code->max_threads < threads_max) threads_max = code->max_threads;
     registers = registers_for(&device->info, registers, threads_max);
