@@ -122,6 +122,7 @@ static const correction corrections[] = {
     {": error: no function template matches function template specialization '",
      ": note: candidate template ignored: target attributes do not match", AT_ERROR,
      wpi_specialisation_both_sides},
+    {": error: variable of non-literal type '", NULL, AT_ERROR, wpi_misplaced_constexpr_remove},
     {": error: default arguments cannot be added to an out-of-line definition of a member of a "
      "class "
      "template",

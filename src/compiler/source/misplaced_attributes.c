@@ -3,9 +3,12 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/must.h"
 #include "base/text.h"
+#include "compiler/source/source_text.h"
 
 static bool is_word_char(char c) {
     return isalnum((unsigned char)c) || c == '_';
@@ -58,4 +61,81 @@ char *wpi_misplaced_attribute_change(const char *text, const char *at) {
     if (first == at) return NULL;
     return wpi_format("%.*s%.*s %.*s%s", (int)(first - text), text, (int)(end - at), at,
                       (int)(at - first), first, end);
+}
+
+/* ---- constexpr ---- */
+
+#define NESTING_MAX 64u
+
+/* What stands before an open brace: from the statement's end before it. */
+typedef struct opening {
+    const char *head, *brace;
+} opening;
+
+/* The braces that are open at `at`, the outermost first; UINT32_MAX: too many. */
+static uint32_t open_braces(const char *text, const char *at, opening out[NESTING_MAX]) {
+    uint32_t count = 0;
+    const char *head = text;
+    int parentheses = 0;
+    for (const char *p = text; p < at;) {
+        const size_t skipped = wpi_source_skip(p);
+        if (skipped != 0) {
+            p += skipped;
+            continue;
+        }
+        parentheses += (*p == '(') - (*p == ')');
+        if (*p == '{') {
+            if (count == NESTING_MAX) return UINT32_MAX;
+            out[count++] = (opening){head, p};
+        }
+        if (*p == '}' && count > 0) count--;
+        p++;
+        if (p[-1] == '{' || p[-1] == '}' || (p[-1] == ';' && parentheses == 0)) head = p;
+    }
+    return count;
+}
+
+static bool is_after_if(const char *head, const char *word) {
+    while (word > head && isspace((unsigned char)word[-1]))
+        word--;
+    return word - head >= 2 && strncmp(word - 2, "if", 2) == 0;
+}
+
+/* As a lambda's specifiers are. */
+static bool is_after_parameters(const char *head, const char *word) {
+    while (word > head && isspace((unsigned char)word[-1]))
+        word--;
+    return word > head && word[-1] == ')' && memchr(head, '[', (size_t)(word - head)) != NULL;
+}
+
+/* The word constexpr among a function's specifiers; NULL: there is none. */
+static const char *find_constexpr(const opening *o) {
+    static const char name[] = "constexpr";
+    const size_t length = sizeof name - 1;
+    for (const char *p = o->head; p + length <= o->brace; p++) {
+        const size_t skipped = wpi_source_skip(p);
+        if (skipped != 0) {
+            p += skipped - 1;
+        } else if (strncmp(p, name, length) == 0 && !is_word_char(p[length]) &&
+                   (p == o->head || !is_word_char(p[-1])) && !is_after_if(o->head, p)) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+char *wpi_misplaced_constexpr_remove(const char *text, const char *at) {
+    opening open[NESTING_MAX];
+    uint32_t count = open_braces(text, at, open);
+    if (count == UINT32_MAX) return NULL;
+    while (count-- > 0) {
+        const char *word = find_constexpr(&open[count]);
+        if (word == NULL) continue;
+        char *changed = wpi_must_strdup(text);
+        /* constexpr functions are inline */
+        memcpy(changed + (word - text),
+               is_after_parameters(open[count].head, word) ? "         " : "inline   ", 9);
+        return changed;
+    }
+    return NULL;
 }

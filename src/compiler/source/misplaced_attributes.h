@@ -9,4 +9,10 @@
  * frees the result; NULL: there is none, or no such word. */
 char *wpi_misplaced_attribute_change(const char *text, const char *at);
 
+/** The text without the constexpr of the function around `at`, the definition of a variable of a
+ * type that constants cannot have (`std::vector`), which only C++23 allows there: in templates nvcc
+ * and gcc take such functions for ones that are no constants. NULL: there is none. The caller frees
+ * it. */
+char *wpi_misplaced_constexpr_remove(const char *text, const char *at);
+
 #endif
