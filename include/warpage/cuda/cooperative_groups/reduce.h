@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** reduce(group, value, op): every thread of a tile or coalesced group gets op over all values. */
+/** reduce(group, value, op): every thread of a tile or coalesced group gets op over all values.
+ * reduce_store_async, reduce_update_async: one thread stores that to a cuda::atomic or
+ * cuda::atomic_ref, or op of that and what is there. */
 #ifndef WARPAGE_CUDA_COOPERATIVE_GROUPS_REDUCE_H
 #define WARPAGE_CUDA_COOPERATIVE_GROUPS_REDUCE_H
 
@@ -63,6 +65,24 @@ WP_CG typename wp::copy_of<Value>::type reduce(const coalesced_group &group, Val
         all = op(all, group.shfl(own, rank));
     }
     return all;
+}
+
+template <class Group, class Atomic, class Value, class Operation>
+WP_CG void reduce_store_async(const Group &group, Atomic &to, Value &&value, Operation &&op) {
+    const typename wp::copy_of<Value>::type all = reduce(group, value, op);
+    if (group.thread_rank() == 0) {
+        to.store(all);
+    }
+}
+
+template <class Group, class Atomic, class Value, class Operation>
+WP_CG void reduce_update_async(const Group &group, Atomic &to, Value &&value, Operation &&op) {
+    const typename wp::copy_of<Value>::type all = reduce(group, value, op);
+    if (group.thread_rank() == 0) {
+        auto there = to.load();
+        while (!to.compare_exchange_weak(there, op(there, all))) {
+        }
+    }
 }
 
 } // namespace cooperative_groups
