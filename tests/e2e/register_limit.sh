@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # -maxrregcount bounds the registers of kernels without __launch_bounds__, also as an option of ptxas: a block of
-# 1,024 threads of a kernel that takes many then fits a simulated GPU, and the PTX says so.
+# 1,024 threads of a kernel that takes many then fits a simulated GPU, and the PTX says so. -Xptxas -v and
+# --resource-usage print what kernels take, as cudaFuncGetAttributes has it.
 set -e
 cd "$TMP"
 cat >program.cu <<'END'
@@ -54,4 +55,12 @@ for value in x 1x 2000 -1; do
     "$WPCC" -maxrregcount=$value program.cu -o program 2>message && { echo "-maxrregcount=$value is taken"; exit 1; }
     grep -q 'is a number of registers' message || { cat message; exit 1; }
 done
+taken=$("$WPCC" program.cu -o program && ./program | cut -d' ' -f1)
+for option in --resource-usage -res-usage "-Xptxas -v" "-Xptxas -O3,-v" --ptxas-options=-v; do
+    "$WPCC" $option -c program.cu -o program.o 2>message
+    grep -q "^wpcc: _Z4manyPd: about $taken registers, 0 bytes of shared memory, 0 of local memory$" message ||
+        { echo "$option, $taken registers:"; cat message; exit 1; }
+    [ "$(wc -l <message)" = 2 ] || { echo "$option: not a line a kernel"; cat message; exit 1; }
+done
+"$WPCC" -Xptxas -O3 -c program.cu -o program.o 2>message && [ ! -s message ] || { cat message; exit 1; }
 exit 0

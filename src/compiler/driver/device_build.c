@@ -13,6 +13,7 @@
 #include "compiler/emit/image_writer.h"
 #include "compiler/nvptx/nvptx.h"
 #include "compiler/pipeline.h"
+#include "compiler/resources.h"
 #include "compiler/source/demangle.h"
 
 typedef struct set_work {
@@ -52,6 +53,7 @@ static wp_status build_set(void *arg, wp_error *err) {
     };
     bool stopped = false;
     wp_status status = wpi_pipeline_run(c, &options, &stopped, err);
+    if (status == WP_STATUS_OK && work->is_first && o->resource_usage) wpi_resources_print(c);
     if (status == WP_STATUS_OK && !stopped) status = wpi_emit_object(c, work->object, err);
     wpi_compile_destroy(c);
     return status;

@@ -138,15 +138,16 @@ enum {
     F_FORWARD,
     F_NO_HEADER_CACHE,
     F_LOCKSTEP,
-    F_THROUGH_PTX
+    F_THROUGH_PTX,
+    F_RESOURCES
 };
 
 static wp_status set_flag(wpi_options *o, const char *value, int which, wp_error *err) {
     (void)value;
     (void)err;
-    bool *places[] = {&o->fast_math,       &o->keep,         &o->print_only, &o->verbose,
-                      &o->quiet_warnings,  &o->debug_device, &o->run,        &o->forward_unknown,
-                      &o->no_header_cache, &o->lockstep,     &o->through_ptx};
+    bool *places[] = {&o->fast_math,       &o->keep,         &o->print_only,  &o->verbose,
+                      &o->quiet_warnings,  &o->debug_device, &o->run,         &o->forward_unknown,
+                      &o->no_header_cache, &o->lockstep,     &o->through_ptx, &o->resource_usage};
     *places[which] = true;
     return WP_STATUS_OK;
 }
@@ -182,10 +183,22 @@ static wp_status set_registers(wpi_options *o, const char *value, int arg, wp_er
     return WP_STATUS_OK;
 }
 
-/* -Xptxas: of its options only --maxrregcount has an effect. */
+static bool asks_for_resources(const char *words) {
+    static const char *const names[] = {"-v", "--verbose"};
+    for (const char *at = words; *at != '\0'; at += strspn(at, " ,")) {
+        const size_t length = strcspn(at, " ,");
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+            if (strlen(names[n]) == length && memcmp(at, names[n], length) == 0) return true;
+        at += length;
+    }
+    return false;
+}
+
+/* -Xptxas: of its options only --maxrregcount and -v have an effect. */
 static wp_status set_assembler(wpi_options *o, const char *value, int arg, wp_error *err) {
     static const char name[] = "maxrregcount";
     const char *at = strstr(value, name);
+    o->resource_usage = o->resource_usage || asks_for_resources(value);
     if (at == NULL) return WP_STATUS_OK;
     at += strlen(name) + strspn(at + strlen(name), "= ,");
     char *number = wpi_must_strndup(at, strspn(at, "0123456789"));
@@ -553,7 +566,8 @@ static const wpi_option_row table[] = {
     {"-Ofc", "--Ofast-compile", WPI_VALUE, ignore, 0, NULL},
     {"-dopt", "--dopt", WPI_VALUE, ignore, 0, NULL},
     {"-src-in-ptx", "--source-in-ptx", WPI_NO_VALUE, ignore, 0, NULL},
-    {"-res-usage", "--resource-usage", WPI_NO_VALUE, ignore, 0, NULL},
+    {"-res-usage", "--resource-usage", WPI_NO_VALUE, set_flag, F_RESOURCES,
+     "print each kernel's registers, estimated, and its memory; also -Xptxas -v"},
     {"-restrict", "--restrict", WPI_NO_VALUE, ignore, 0, NULL},
     {"-extra-device-vectorization", "--extra-device-vectorization", WPI_NO_VALUE, ignore, 0, NULL},
     {"-keep-device-functions", "--keep-device-functions", WPI_NO_VALUE, ignore, 0, NULL},

@@ -73,6 +73,7 @@ typedef struct wpi_options {
     bool keep;              /* --keep-temps, -keep */
     bool print_only;        /* -### */
     bool verbose;           /* -v */
+    bool resource_usage;    /* --resource-usage, -Xptxas -v */
     bool quiet_warnings;    /* -w */
     bool user_headers_only; /* -MM */
     bool run;               /* -run: run the program after linking it */

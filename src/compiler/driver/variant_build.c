@@ -3,7 +3,7 @@
  * that libwarpage opens (base/abi.h).
  *
  *     wpcc --variant=check|trace[@ARCH]|instep[@ARCH][+REWRITE]... [--print-after=PASS]
- *          [--cpu-isa=baseline|native|x86-64-v3] IMAGE -o LIBRARY
+ *          [--cpu-isa=baseline|native|x86-64-v3] [--resource-usage] IMAGE -o LIBRARY
  *
  * IMAGE may also be a file of bitcode, as -emit-llvm writes it. The rewrites run on the bitcode
  * before the passes, so that the variant also has the kernels that they add. */
@@ -16,6 +16,7 @@
 #include "compiler/driver/library_build.h"
 #include "compiler/machine/machine_code.h"
 #include "compiler/pipeline.h"
+#include "compiler/resources.h"
 #include "compiler/rewrite/rewrite.h"
 
 #define OPTION "--variant="
@@ -24,6 +25,7 @@ typedef struct request {
     const char *name, *isa, *print_after, *input, *output;
     wpi_variant variant;
     wpi_cpu_isas isas;
+    bool resource_usage; /* print what kernels take */
 } request;
 
 bool wpi_is_variant_command(int argc, char **argv) {
@@ -48,11 +50,14 @@ static wp_status parse(int argc, char **argv, request *r, wp_error *err) {
         if (is_known) continue;
         if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
             r->output = argv[++i];
+        else if (strcmp(argv[i], "--resource-usage") == 0)
+            r->resource_usage = true;
         else if (argv[i][0] != '-' && !r->input)
             r->input = argv[i];
         else
             return WP_FAIL(err, INVALID,
-                           "%s: --variant takes one image, -o, --cpu-isa and --print-after",
+                           "%s: --variant takes one image, -o, --cpu-isa, --print-after and "
+                           "--resource-usage",
                            argv[i]);
     }
     if (!r->input || !r->output)
@@ -130,6 +135,7 @@ static wp_status build(wpi_compile_job *job, const void *arg, wp_error *err) {
     c->variant = r->variant;
     c->devicelib_path = job->tools->devicelib;
     WP_TRY_GOTO(wpi_pipeline_run(c, &options, &stopped, err), done);
+    if (r->resource_usage) wpi_resources_print(c);
     WP_TRY_GOTO(wpi_emit_object(c, object, err), done);
     status = wpi_library_link(job, &objects, r->output, err);
 done:

@@ -23,13 +23,13 @@ const uint64_t *wpi_live_in(const wpi_live *live, LLVMBasicBlockRef block) {
     return b == UINT32_MAX ? NULL : live->in + (size_t)b * live->word_count;
 }
 
-static void number(wpi_live *live, bool (*is_tracked)(LLVMValueRef, void *), void *state) {
+static void number(wpi_live *live, const wpi_live_ways *ways) {
     for (int round = 0; round < 2; round++) {
         live->value_count = 0;
         for (uint32_t b = 0; b < live->block_count; b++)
             for (LLVMValueRef i = LLVMGetFirstInstruction(live->blocks[b]); i;
                  i = LLVMGetNextInstruction(i)) {
-                if (!is_tracked(i, state)) continue;
+                if (!ways->is_tracked(i, ways->state)) continue;
                 if (round == 1) {
                     live->values[live->value_count] = i;
                     wpi_map_set_index(&live->value_index, i, live->value_count);
@@ -41,13 +41,17 @@ static void number(wpi_live *live, bool (*is_tracked)(LLVMValueRef, void *), voi
     live->word_count = live->value_count / 64 + 1;
 }
 
-void wpi_live_init(wpi_live *live, LLVMValueRef function, bool (*is_tracked)(LLVMValueRef, void *),
-                   LLVMBasicBlockRef (*use_block)(LLVMValueRef user, void *), void *state) {
+static LLVMValueRef used_by(const wpi_live_ways *ways, LLVMValueRef user, int operand) {
+    LLVMValueRef value = LLVMGetOperand(user, (unsigned)operand);
+    return ways->root ? ways->root(value, ways->state) : value;
+}
+
+void wpi_live_init(wpi_live *live, LLVMValueRef function, const wpi_live_ways *ways) {
     memset(live, 0, sizeof *live);
     live->blocks = wpi_blocks_rpo(function, &live->block_count);
     for (uint32_t b = 0; b < live->block_count; b++)
         wpi_map_set_index(&live->block_index, live->blocks[b], b);
-    number(live, is_tracked, state);
+    number(live, ways);
 
     size_t words = (size_t)live->block_count * live->word_count;
     live->in = wpi_must_calloc(words, sizeof *live->in);
@@ -59,9 +63,10 @@ void wpi_live_init(wpi_live *live, LLVMValueRef function, bool (*is_tracked)(LLV
         uint64_t *def = set_of(live, defs, b);
         for (LLVMValueRef i = LLVMGetFirstInstruction(live->blocks[b]); i;
              i = LLVMGetNextInstruction(i)) {
-            LLVMBasicBlockRef moved = use_block && !LLVMIsAPHINode(i) ? use_block(i, state) : NULL;
+            LLVMBasicBlockRef moved =
+                ways->use_block && !LLVMIsAPHINode(i) ? ways->use_block(i, ways->state) : NULL;
             for (int o = 0; o < LLVMGetNumOperands(i); o++) {
-                uint32_t v = wpi_map_index(&live->value_index, LLVMGetOperand(i, (unsigned)o));
+                uint32_t v = wpi_map_index(&live->value_index, used_by(ways, i, o));
                 if (v == UINT32_MAX) continue;
                 LLVMBasicBlockRef place =
                     LLVMIsAPHINode(i) ? LLVMGetIncomingBlock(i, (unsigned)o) : moved;

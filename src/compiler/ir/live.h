@@ -21,10 +21,18 @@ typedef struct wpi_live {
     wpi_map block_index, value_index;
 } wpi_live;
 
-/** `is_tracked` selects instructions; `use_block` (optional) moves a use: it returns the block at
- *  whose end operands of `user` are needed, or NULL for the user's own place. */
-void wpi_live_init(wpi_live *live, LLVMValueRef function, bool (*is_tracked)(LLVMValueRef, void *),
-                   LLVMBasicBlockRef (*use_block)(LLVMValueRef user, void *), void *state);
+/** What is asked about instructions; all get `state`. */
+typedef struct wpi_live_ways {
+    bool (*is_tracked)(LLVMValueRef, void *state);
+    /** Optional, moves a use: the block at whose end operands of `user` are needed, or NULL for the
+     * user's own place. */
+    LLVMBasicBlockRef (*use_block)(LLVMValueRef user, void *state);
+    /** Optional: the value that a use of this one is a use of. */
+    LLVMValueRef (*root)(LLVMValueRef operand, void *state);
+    void *state;
+} wpi_live_ways;
+
+void wpi_live_init(wpi_live *live, LLVMValueRef function, const wpi_live_ways *ways);
 /** The values that are live at the start of a block, `word_count` words of bits; NULL: it cannot be
  * reached. */
 const uint64_t *wpi_live_in(const wpi_live *live, LLVMBasicBlockRef block);

@@ -172,7 +172,9 @@ void wpi_region_demote(wpi_region_plan *plan) {
     if (plan->state_count == 1) return;
 
     wpi_live live;
-    wpi_live_init(&live, function, is_tracked, use_block, plan);
+    wpi_live_init(
+        &live, function,
+        &(wpi_live_ways){.is_tracked = is_tracked, .use_block = use_block, .state = plan});
     uint64_t *crossing = live_at_stops(plan, &live);
     for (uint32_t v = 0; v < live.value_count; v++) {
         if (!(crossing[v / 64] >> (v % 64) & 1)) continue;

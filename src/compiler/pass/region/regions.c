@@ -7,8 +7,8 @@
 #include "base/fail.h"
 #include "base/must.h"
 #include "compiler/ir/edit.h"
-#include "compiler/ir/live.h"
 #include "compiler/ir/map.h"
+#include "compiler/ir/pressure.h"
 #include "compiler/machine/machine_code.h"
 #include "compiler/pass/region/regions.h"
 #include "compiler/passes.h"
@@ -79,32 +79,15 @@ static bool is_too_large(LLVMValueRef kernel) {
            wpi_region_instructions(kernel, INSTRUCTIONS_MOST) >= INSTRUCTIONS_MOST;
 }
 
-static bool has_register(LLVMValueRef instruction, void *state) {
-    (void)state;
-    LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(instruction));
-    return kind != LLVMVoidTypeKind && kind != LLVMTokenTypeKind && !LLVMIsAAllocaInst(instruction);
-}
-
-/* Estimates the 32-bit registers that a GPU's compiler would use: the most that are live at the
- * start of a block, and those for addressing and the calling convention. Bounded as for GPUs. */
+/* Estimates the 32-bit registers that a GPU's compiler would use: those of values, and those for
+ * addressing and the calling convention, so many that the mean is ptxas's
+ * (bench/hardware/registers.py). Bounded as for GPUs. */
 static uint32_t estimate_registers(wpi_compile *c, const wpi_kernel_ir *k) {
     enum { FIXED = 10, LEAST = 16, MOST = 255 };
-    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
-    wpi_live live;
-    wpi_live_init(&live, k->function, has_register, NULL, NULL);
-    uint64_t most = 0;
-    for (uint32_t b = 0; b < live.block_count; b++) {
-        uint64_t alive = 0;
-        const uint64_t *in = wpi_live_in(&live, live.blocks[b]);
-        for (uint32_t v = 0; v < live.value_count; v++)
-            if (in[v / 64] >> (v % 64) & 1)
-                alive += (LLVMABISizeOfType(layout, LLVMTypeOf(live.values[v])) + 3) / 4;
-        if (alive > most) most = alive;
-    }
-    wpi_live_deinit(&live);
-    uint64_t estimate = FIXED + most;
+    const uint32_t pressure = wpi_pressure(k->function, LLVMGetModuleDataLayout(c->module));
     const uint32_t most_of = k->registers_max == 0 ? MOST : k->registers_max;
-    return estimate < LEAST ? LEAST : estimate > most_of ? most_of : (uint32_t)estimate;
+    const uint32_t estimate = FIXED + pressure;
+    return estimate < LEAST ? LEAST : estimate > most_of ? most_of : estimate;
 }
 
 static uint32_t registers_of(wpi_compile *c, const wpi_kernel_ir *k) {

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** How many registers the values of a function need at the same time, on a GPU. */
+#ifndef WP_IR_PRESSURE_H
+#define WP_IR_PRESSURE_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <stdint.h>
+
+/** The most 32-bit registers that the values have that are alive at one point of the function, in
+ * the order of its instructions. Free are what has none on a GPU: predicates, constants of the
+ * launch, parameters; and what shares one: a cast, or an address at a constant distance from
+ * another. */
+uint32_t wpi_pressure(LLVMValueRef function, LLVMTargetDataRef layout);
+
+#endif
