@@ -63,10 +63,9 @@ typedef struct wpi_window_launch {
 /** A thread's part in it: private, and in registers after all has been inlined. */
 typedef struct wpi_window_thread {
     const wpi_window_launch *launch;
-    uint32_t index; /* of the launch's threads that have a set */
+    uint32_t thread; /* of the block */
     uint32_t writes, kept_count;
     uint64_t slot;                      /* in `targets`, of the first write */
-    uint64_t since_ns;                  /* when the thread began */
     void *epoch_at;                     /* shared: of its warp */
     uint32_t epoch[WPI_STREAM_WINDOWS]; /* refills of the warp that this lane knows of */
     uint32_t valid[WPI_STREAM_WINDOWS]; /* bytes */

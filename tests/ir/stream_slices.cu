@@ -64,7 +64,7 @@ __global__ void assign(particle *p, long n, const double *c, int k) {
 // GATHER: @"_Z6gatherPKiPi$stream1$facts" = {{.*}}an address or a branch depends on mapped data, read at stream_slices.cu:[[# @LINE + 6]]
 // GATHER-LABEL: define {{.*}}@"_Z6gatherPKiPi$stream1"(
 // GATHER-NOT: load i32, ptr %a
-// GATHER: call {{.*}} @fill(
+// GATHER: call {{.*}} @fill_2(
 // GATHER-NOT: load i32, ptr %a
 __global__ void gather(const int *a, int *out) {
     out[threadIdx.x] = a[a[threadIdx.x] & 15];
@@ -128,7 +128,7 @@ __global__ void steered(const int *a, int *next, int *out) {
 // Kernels whose lanes have to be together get windows, and stay as they are.
 // LANES: @"_Z5lanesPKiPi$stream1$facts" = {{.*}}the lanes of a warp have to be together, at stream_slices.cu:[[# @LINE + 5]]
 // LANES-LABEL: define {{.*}}@"_Z5lanesPKiPi$stream1"(
-// LANES: call {{.*}} @fill(
+// LANES: call {{.*}} @fill_2(
 // LANES: call i32 @llvm.nvvm.shfl.sync.idx.i32(
 __global__ void lanes(const int *a, int *out) {
     out[threadIdx.x] = __shfl_sync(~0u, a[threadIdx.x], 0);
