@@ -33,7 +33,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import about  # noqa: E402
 
 ROOT = about.ROOT
-SHAPES = [(32, 256), (128, 128), (288, 128), (96, 128)]
+SHAPES = [(32, 256), (128, 128), (288, 128), (96, 128), (384, 128)]
 QUICK_SHAPES = [(16, 128)]
 MERGED_THREADS = 256
 # Program, arguments, records or bytes of text, KiB of buffers, share that is read (None: all of a text).
@@ -65,7 +65,7 @@ record, so that warps read neighbours. `auto`: what it chose, where its `double`
 the best other way that does not page-lock the records as a whole, as `direct` and `zerocopy` do. CPU threads over
 `full`: time of this machine's clock over simulated time (thesis: 3.0 on average, up to 7.2, with eight hardware threads).
 """
-SEARCH_NOTE = """Each way has the best of the same search over blocks and threads: 32 of 256, 128 of 128; `full` and `double-4` also 288 and 96 of 128; `auto` the
+SEARCH_NOTE = """Each way has the best of the same search over blocks and threads: 32 of 256, 128 of 128; `full` and `double-4` also 96, 288 and 384 of 128; `auto` the
 best of `full`.
 Managed data are 125 % of device memory.
 """
