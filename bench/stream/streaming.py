@@ -176,6 +176,8 @@ def keep_rows(options):
     names = "; ".join(f"`{c}`" + (f" of {', '.join(cases[c])}" if c in cases and len(cases[c]) < len(PROGRAMS) else "") for c in kept)
     page = pathlib.Path(path).name.replace(".json.gz", ".md")
     sentence = f"From [the run of {record['date']}]({page}), commit {record['commit']}, with its shapes: {names}.\n"
+    older = [line for line in (pathlib.Path(path).parent / page).read_text(encoding="utf-8").splitlines(True) if "the run of" in line]
+    sentence += "".join(line.replace("From [", "There from [", 1) for line in older)
     return on_cpus if "cpu" in columns else {}, sentence
 
 
