@@ -16,7 +16,7 @@ write() { # claim
     cat >"$TMP/lib/warpage/repro/paper/figure/claims.json" <<CLAIMS
 {"title": "Walks", "source": "nowhere", "program": "apps",
  "runs": {"all": {"device": "sim:gtx1080ti", "arguments": ["hotspot", "--size", "3000", "--iterations", "2"]},
-          "ahead": {"device": "sim:gtx480-paged", "set": "paging.prefetch=oracle", "arguments": ["backprop", "--size", "1K", "--memory", "managed"]},
+          "ahead": {"device": "sim:gtx480-paged", "set": "paging.prefetch=oracle", "arguments": ["backprop", "--size", "4K", "--memory", "managed"]},
           "shared": {"device": "sim:gem5-16sm", "set": "tlb_sharing.policy=neidty", "arguments": ["triad", "--size", "4K"]},
           "half": {"device": "sim:gtx1080ti", "set": "sm.warps=8", "arguments": ["hotspot", "--size", "3000", "--iterations", "1"]}},
  "claims": [{"claim": "c", "run": "all", "unit": "u", $1}]}

@@ -85,7 +85,8 @@ typedef struct walk {
     const wpi_live *live;
     uint32_t *registers; /* of each value */
     uint64_t *alive;     /* values */
-    uint32_t now, most;  /* registers */
+    uint32_t now;        /* registers */
+    wpi_pressure_of most;
 } walk;
 
 static void add(walk *w, LLVMValueRef value) {
@@ -122,15 +123,16 @@ static void walk_block(walk *w, LLVMBasicBlockRef block) {
     begin_at_end(w, block);
     for (LLVMValueRef i = LLVMGetBasicBlockTerminator(block); i && !LLVMIsAPHINode(i);
          i = LLVMGetPreviousInstruction(i)) {
-        if (w->now > w->most) w->most = w->now;
+        if (w->now > w->most.anywhere) w->most.anywhere = w->now;
         take_away(w, i);
         for (int o = 0; o < LLVMGetNumOperands(i); o++)
             add(w, LLVMGetOperand(i, (unsigned)o));
     }
-    if (w->now > w->most) w->most = w->now;
+    if (w->now > w->most.anywhere) w->most.anywhere = w->now;
+    if (w->now > w->most.at_starts) w->most.at_starts = w->now;
 }
 
-uint32_t wpi_pressure(LLVMValueRef function, LLVMTargetDataRef layout) {
+wpi_pressure_of wpi_pressure(LLVMValueRef function, LLVMTargetDataRef layout) {
     wpi_live live;
     wpi_live_init(&live, function, &(wpi_live_ways){.is_tracked = has_register, .root = root});
     walk w = {.live = &live,

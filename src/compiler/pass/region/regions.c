@@ -81,12 +81,17 @@ static bool is_too_large(LLVMValueRef kernel) {
 
 /* Estimates the 32-bit registers that a GPU's compiler would use: those of values, and those for
  * addressing and the calling convention, so many that the mean is ptxas's
- * (bench/hardware/registers.py). Bounded as for GPUs. */
+ * (bench/hardware/registers.py). Values that are alive only within a block of code take no more
+ * than a block of 1,024 threads has: instructions may be moved. Bounded as for GPUs. */
 static uint32_t estimate_registers(wpi_compile *c, const wpi_kernel_ir *k) {
-    enum { FIXED = 10, LEAST = 16, MOST = 255 };
-    const uint32_t pressure = wpi_pressure(k->function, LLVMGetModuleDataLayout(c->module));
+    enum { FIXED = 10, LEAST = 16, MOVED_FROM = 64, MOST = 255 };
+    const wpi_pressure_of most = wpi_pressure(k->function, LLVMGetModuleDataLayout(c->module));
+    uint32_t estimate = FIXED + most.anywhere;
+    if (estimate > MOVED_FROM) {
+        estimate = FIXED + most.at_starts;
+        if (estimate < MOVED_FROM) estimate = MOVED_FROM;
+    }
     const uint32_t most_of = k->registers_max == 0 ? MOST : k->registers_max;
-    const uint32_t estimate = FIXED + pressure;
     return estimate < LEAST ? LEAST : estimate > most_of ? most_of : estimate;
 }
 
