@@ -4,23 +4,11 @@
 
 #define AGAIN(n, v) for (int i = 0; i < n; i++) v
 
-// Forty numbers go around a loop, and are alive at its head at the same time.
-// CHECK: wpcc: _Z6aroundPii: about {{5[0-9]}} registers, 0 bytes of shared memory
-__global__ void around(int *p, int n) {
-    int v[40];
-#pragma unroll
-    AGAIN(40, v[i] = p[threadIdx.x + 64 * i]);
-    for (int r = 0; r < n; r++)
-#pragma unroll
-        AGAIN(40, v[i] ^= v[(i + 7) % 40] + r);
-#pragma unroll
-    AGAIN(40, p[threadIdx.x + 64 * i] = v[i]);
-}
-
-// The same with doubles: two each.
-// CHECK: wpcc: _Z4widePdi: about {{9[0-9]}} registers
-__global__ void wide(double *p, int n) {
-    double v[40];
+// Forty numbers go around a loop, and are alive at its head at the same time; doubles are two each.
+// CHECK: wpcc: _Z6aroundIiEvPT_i: about {{5[0-9]}} registers, 0 bytes of shared memory
+// CHECK: wpcc: _Z6aroundIdEvPT_i: about {{9[0-9]}} registers
+template <class T> __global__ void around(T *p, int n) {
+    T v[40];
 #pragma unroll
     AGAIN(40, v[i] = p[threadIdx.x + 64 * i]);
     for (int r = 0; r < n; r++)
@@ -29,6 +17,8 @@ __global__ void wide(double *p, int n) {
 #pragma unroll
     AGAIN(40, p[threadIdx.x + 64 * i] = v[i]);
 }
+template __global__ void around(int *, int);
+template __global__ void around(double *, int);
 
 // Nothing of this stays: sixteen parameters, and the constants of the launch.
 // CHECK: wpcc: _Z4freePiiiiiiiiiiiiiii: about {{1[6-9]}} registers

@@ -113,10 +113,10 @@ INLINE void __wp_stream_window_begin(thread_state *s, const wpi_window_launch *l
     const uint32_t thread = thread_number(), warp = thread / WPI_WINDOW_LANES,
                    lane = thread % WPI_WINDOW_LANES;
     if (thread == 0) {
-        __wp_hint_block.since_ns = now_ns();
         __wp_hint_block.set = take_set(l->busy, l->set_count, l->block);
         __wp_hint_block.group = set_of_block() / l->sets_per_group;
         __wp_hint_block.ended = 0;
+        __wp_hint_block.since_ns = now_ns();
     }
     if (lane == 0) EACH_WINDOW __wp_hint_block.epoch[w][warp] = 0;
     __syncthreads();
