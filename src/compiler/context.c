@@ -41,6 +41,21 @@ static wpi_kernel_ir *kernel_of(wpi_compile *c, LLVMValueRef function) {
     return NULL;
 }
 
+static bool is_key(const char *key, unsigned length, const char *name) {
+    return length == strlen(name) && memcmp(key, name, length) == 0;
+}
+
+static void add_bound(wpi_kernel_ir *kernel, const char *key, unsigned length, uint32_t value) {
+    if (length == 8 && memcmp(key, "maxntid", 7) == 0) /* x, y, z */
+        kernel->max_threads = (kernel->max_threads == 0 ? 1 : kernel->max_threads) * value;
+    else if (is_key(key, length, "minctasm"))
+        kernel->min_blocks = value;
+    else if (is_key(key, length, "maxnreg"))
+        kernel->registers_max = value;
+    else if (length == 13 && memcmp(key, "cluster_dim_", 12) == 0 && key[12] >= 'x')
+        kernel->cluster_dim[key[12] - 'x'] = value;
+}
+
 /* nvvm.annotations: !{function, !"kernel", i32 1}, !{function, !"maxntidx", i32 n}, … ; a node may
  * carry several name/value pairs. */
 static void read_annotations(wpi_compile *c) {
@@ -62,19 +77,14 @@ static void read_annotations(wpi_compile *c) {
                 if (!key || !values[i + 1] || !LLVMIsAConstantInt(values[i + 1])) continue;
                 uint32_t value = (uint32_t)LLVMConstIntGetZExtValue(values[i + 1]);
                 wpi_kernel_ir *kernel = kernel_of(c, function);
-                bool is_kernel = length == 6 && memcmp(key, "kernel", 6) == 0;
+                bool is_kernel = is_key(key, length, "kernel");
                 if (round == 0 && is_kernel && !kernel && !LLVMIsDeclaration(function)) {
                     size_t name_length;
                     const char *name = LLVMGetValueName2(function, &name_length);
                     c->kernels[c->kernel_count].function = function;
                     c->kernels[c->kernel_count++].name = wpi_must_strndup(name, name_length);
-                } else if (round == 1 && kernel && length == 8 && memcmp(key, "maxntidx", 8) == 0) {
-                    kernel->max_threads = value;
-                } else if (round == 1 && kernel && length == 7 && memcmp(key, "maxnreg", 7) == 0) {
-                    kernel->registers_max = value;
-                } else if (round == 1 && kernel && length == 13 &&
-                           memcmp(key, "cluster_dim_", 12) == 0 && key[12] >= 'x') {
-                    kernel->cluster_dim[key[12] - 'x'] = value;
+                } else if (round == 1 && kernel) {
+                    add_bound(kernel, key, length, value);
                 }
             }
             wpi_free(values);

@@ -44,6 +44,7 @@ typedef struct wpi_kernel_ir {
     LLVMValueRef function;   /* the kernel as the front end made it: one thread */
     char *name;              /* mangled */
     uint32_t max_threads;    /* __launch_bounds__, 0: none */
+    uint32_t min_blocks;     /* … its second argument: of an SM */
     uint32_t registers_max;  /* -maxrregcount, 0: none */
     uint32_t cluster_dim[3]; /* __cluster_dims__, 0: none */
     /* filled by the passes */

@@ -54,6 +54,23 @@ static int expected(const int *in, int t, int rounds)
     return (int)sum;
 }
 
+/* Four blocks of 256 threads on an SM leave a thread 64 registers. */
+__launch_bounds__(256, 4) __global__ void mix_four_times(const int *in, int *out, int rounds)
+{
+    mix(in, out, rounds);
+}
+
+static void check_blocks(const int *in, int *out)
+{
+    cudaFuncAttributes attributes;
+    CUDA_OK(cudaFuncGetAttributes(&attributes, mix_four_times));
+    CHECK(attributes.numRegs <= 64);
+    mix_four_times<<<1, 256>>>(in, out, 3);
+    KERNEL_OK();
+    for (int t = 0; t < 256; t++)
+        CHECK_EQ(out[t], expected(in, t, 3));
+}
+
 template <int threads>
 static void check_bound(const int *in, int *out)
 {
@@ -77,5 +94,6 @@ int main()
     check_bound<1024>(in, out);
     check_bound<640>(in, out);
     check_bound<128>(in, out);
+    check_blocks(in, out);
     return check_done();
 }

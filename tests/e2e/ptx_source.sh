@@ -24,7 +24,7 @@ cat >module.ptx <<'END'
 }
 
 .visible .entry reverse(.param .u64 reverse_param_0, .param .u32 reverse_param_1)
-.maxntid 128, 1, 1
+.maxntid 16, 8, 1 // 128 threads of any shape
 {
 	.local .align 8 .b8 __local_depot0[16];
 	.reg .pred %p<4>;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # -maxrregcount bounds the registers of kernels without __launch_bounds__, also as an option of ptxas: a block of
-# 1,024 threads of a kernel that takes many then fits a simulated GPU, and the PTX says so. -Xptxas -v and
-# --resource-usage print what kernels take, as cudaFuncGetAttributes has it.
+# 1,024 threads of a kernel that takes many then fits a simulated GPU, and the PTX says so. The number of blocks in
+# __launch_bounds__ bounds them, too. -Xptxas -v and --resource-usage print what kernels take, as cudaFuncGetAttributes
+# has it.
 set -e
 cd "$TMP"
 cat >program.cu <<'END'
@@ -46,6 +47,9 @@ for option in -maxrregcount=32 "-maxrregcount 32" "-Xptxas --maxrregcount=32" "-
     [ "$1" = 32 ] || { echo "$option: $1 registers"; exit 1; }
     [ "$2" -gt 64 ] || { echo "$option: $2 registers in spite of __launch_bounds__"; exit 1; }
 done
+sed 's/__launch_bounds__(64)/__launch_bounds__(64, 24)/' program.cu >blocks.cu # of 65,536 registers
+"$WPCC" blocks.cu -o program
+[ "$(./program | cut -d' ' -f2)" = 40 ] || { echo "24 blocks of an SM: $(./program) registers"; exit 1; }
 "$WPCC" -rdc=true -maxrregcount=40 -c program.cu -o program.o
 "$WPCC" -rdc=true program.o -o program
 [ "$(./program | cut -d' ' -f1)" = 40 ] || { echo "separate compilation: $(./program) registers"; exit 1; }
