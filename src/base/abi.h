@@ -421,8 +421,9 @@ typedef struct wp_check_site {
 } wp_check_site;
 
 #define WP_CHECK_SITE_VOLATILE 1u
-#define WP_CHECK_SITE_ATOMIC 2u /* a load or store that is atomic */
-#define WP_CHECK_SITE_VALUE 4u  /* wp_rt_race gets the value that is stored */
+#define WP_CHECK_SITE_ATOMIC 2u  /* a load or store that is atomic */
+#define WP_CHECK_SITE_VALUE 4u   /* wp_rt_race gets the value that is stored */
+#define WP_CHECK_SITE_LIBRARY 8u /* a barrier of Warpage's own code: not to be reported */
 
 /** An access of this site at `address` is good if address - first < limit, unsigned; limit 0:
  * nothing is. */

@@ -223,12 +223,14 @@ static wp_status lower_call(wpi_ptx *t, LLVMValueRef call, unsigned uid) {
     t->depth = 0;
     wpi_ptx_forget(t, 0);
     LLVMPositionBuilderBefore(t->b, call);
+    LLVMValueRef before = LLVMGetPreviousInstruction(call);
     unsigned outputs = 0;
     wp_status status = declare_operands(t, call, constraints, &outputs);
     if (status == WP_STATUS_OK) {
         wpi_ptx_translate(t, text, text_length, uid);
         status = t->status;
     }
+    wpi_lower_pass_library(t->c, before, call);
     if (status == WP_STATUS_OK) replace(t, call, outputs);
     wpi_ptx_labels_forget(t);
     wpi_free(constraints);

@@ -670,7 +670,10 @@ static void apply(wpi_compile *c, LLVMValueRef function, const lower_rule *rule)
     for (uint32_t i = 0; i < count; i++) {
         if (wpi_called_function(calls[i]) != function) continue;
         LLVMPositionBuilderBefore(c->builder, calls[i]);
-        replace_call(calls[i], rule->lower(c, c->builder, calls[i], rule->arg));
+        LLVMValueRef before = LLVMGetPreviousInstruction(calls[i]);
+        LLVMValueRef made = rule->lower(c, c->builder, calls[i], rule->arg);
+        wpi_lower_pass_library(c, before, calls[i]);
+        replace_call(calls[i], made);
     }
     wpi_free(calls);
 }

@@ -118,3 +118,9 @@ void wpi_lower_note(wpi_compile *c, LLVMValueRef instruction, const char *what) 
 bool wpi_lower_has_note(LLVMValueRef instruction, const char *what) {
     return LLVMGetMetadata(instruction, note_kind(instruction, what)) != NULL;
 }
+
+void wpi_lower_pass_library(wpi_compile *c, LLVMValueRef before, LLVMValueRef call) {
+    if (!wpi_lower_has_note(call, WP_LIBRARY_METADATA)) return;
+    for (LLVMValueRef i = call; i && i != before; i = LLVMGetPreviousInstruction(i))
+        if (wpi_lower_is_stop(i)) wpi_lower_note(c, i, WP_LIBRARY_METADATA);
+}

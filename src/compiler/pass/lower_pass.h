@@ -29,9 +29,10 @@ typedef enum wpi_id {
 #define WP_SHARED_PLACEHOLDER "wp.shared" /* ptr @wp.shared(): block->shared */
 #define WP_ORDERED_METADATA "wp.ordered"  /* a former atomic: not independent between threads */
 #define WP_CACHE_METADATA "wp.cache"      /* a wp_trace_cache: PTX's cache operator */
-/* Of a volatile vector, of which PTX makes an atomic access, and of accesses that the host orders:
- * they are no races. */
+/* Of a volatile vector, of which PTX makes an atomic access: it is no race. */
 #define WP_ATOMIC_METADATA "wp.atomic"
+/* Of an access, a call or a barrier of Warpage's own libraries: it is not checked. */
+#define WP_LIBRARY_METADATA "wp.library"
 /* A fence at block scope. */
 #define WP_BLOCK_METADATA "wp.block_scope"
 /* A yield in a retry loop that does not wait for another thread. */
@@ -70,6 +71,9 @@ int wpi_lower_cache_mark(LLVMValueRef access);
 /** Marks an instruction for later passes: WP_…_METADATA. */
 void wpi_lower_note(wpi_compile *c, LLVMValueRef instruction, const char *what);
 bool wpi_lower_has_note(LLVMValueRef instruction, const char *what);
+/** Notes that stops between `before` (NULL: the block's begin) and `call` are of a library, if the
+ * call for which they stand is. */
+void wpi_lower_pass_library(wpi_compile *c, LLVMValueRef before, LLVMValueRef call);
 
 /** A float as an integer of 8 to 64 bits, rounded to zero: values out of range end at the bounds,
  * NaN gives 0, or the top bit where the float or the integer has 64 bits (PTX's cvt.rzi). */

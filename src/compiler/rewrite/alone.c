@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
 #include "compiler/pass/lower_pass.h"
 #include "compiler/rewrite/rewrite.h"
@@ -155,11 +156,13 @@ static void drop_target(LLVMValueRef function) {
                                          names[i], (unsigned)strlen(names[i]));
 }
 
-/* The library's threads take turns with the host, which a search for races does not see. */
-static void take_as_ordered(wpi_compile *c, LLVMValueRef function) {
+/* The library's threads take turns with the host, and its halves of a block have barriers of their
+ * own, which a check of the program does not see. */
+static void take_as_checked(wpi_compile *c, LLVMValueRef function) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-            if (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) wpi_lower_note(c, i, WP_ATOMIC_METADATA);
+            if (LLVMIsACallInst(i) || wpi_access_of(i).kind != WP_ACCESS_NONE)
+                wpi_lower_note(c, i, WP_LIBRARY_METADATA);
 }
 
 wp_status wpi_alone_link(wpi_alone *alone, const char *file, const char *prefix, wp_error *err) {
@@ -170,7 +173,7 @@ wp_status wpi_alone_link(wpi_alone *alone, const char *file, const char *prefix,
     LLVMSetDataLayout(library, LLVMGetDataLayoutStr(c->module));
     for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f)) {
         drop_target(f);
-        take_as_ordered(c, f);
+        take_as_checked(c, f);
     }
     if (LLVMLinkModules2(c->module, library))
         return WP_FAIL(err, TOOLCHAIN, "%s does not fit the program; reinstall warpage", file);

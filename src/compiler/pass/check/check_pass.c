@@ -120,6 +120,10 @@ static uint32_t place_number(checker *k, LLVMValueRef barrier) {
     return ++k->place_count;
 }
 
+static uint32_t flags_of_barrier(LLVMValueRef stop) {
+    return wpi_lower_has_note(stop, WP_LIBRARY_METADATA) ? WP_CHECK_SITE_LIBRARY : 0;
+}
+
 static uint32_t add_site(checker *k, LLVMValueRef instruction, const access *a, const origin *o) {
     wpi_compile *c = k->c;
     wpi_source_place place = wpi_source_place_of(instruction);
@@ -132,7 +136,7 @@ static uint32_t add_site(checker *k, LLVMValueRef instruction, const access *a, 
         wpi_const32(c, o ? (uint32_t)o->object : WP_CHECK_ANY),
         wpi_const32(c, a ? (uint32_t)a->size_bytes : 0),
         wpi_const32(c, a ? a->align_bytes : 0),
-        wpi_const32(c, a ? a->flags : 0),
+        wpi_const32(c, a ? a->flags : flags_of_barrier(instruction)),
         wpi_const32(c, a || !place.file ? 0 : place_number(k, instruction)),
     };
     k->sites = wpi_must_realloc(k->sites, (k->site_count + 1) * sizeof *k->sites);
@@ -312,6 +316,7 @@ static void guard_range(checker *k, const access *a, const origin *o) {
 /* ---- finding the accesses ---- */
 
 bool wpi_check_describe(const checker *k, LLVMValueRef i, access *a) {
+    if (wpi_lower_has_note(i, WP_LIBRARY_METADATA)) return false;
     const wpi_ir_access what = wpi_access_of(i);
     *a = (access){.instruction = i, .operand = what.operand};
     switch (what.kind) {
@@ -393,7 +398,7 @@ static void check_instruction(checker *k, LLVMValueRef i, uint32_t site, known *
         note_barrier(k, i);
     } else {
         const wpi_ir_access what = wpi_access_of(i);
-        if (!is_range(&what)) return;
+        if (!is_range(&what) || wpi_lower_has_note(i, WP_LIBRARY_METADATA)) return;
         check_range(k, i, 0);
         if (what.kind == WP_ACCESS_COPY) check_range(k, i, 1);
     }

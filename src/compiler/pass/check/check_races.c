@@ -145,6 +145,7 @@ void wpi_check_races_choose(checker *k, LLVMValueRef function) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             const wpi_ir_access a = wpi_access_of(i);
+            if (wpi_lower_has_note(i, WP_LIBRARY_METADATA)) continue;
             /* of a copy, only what it writes */
             if (!a.pointer || is_private_object(k, a.pointer)) continue;
             const bool is_write = wpi_access_writes(&a);
@@ -215,6 +216,7 @@ static bool is_atomic(const wpi_ir_access *a) {
 
 static void say_instruction(checker *k, LLVMValueRef i) {
     wpi_compile *c = k->c;
+    if (wpi_lower_has_note(i, WP_LIBRARY_METADATA)) return;
     if (wpi_lower_is_stop(i)) {
         if (!is_meeting(i)) return;
         LLVMPositionBuilderBefore(c->builder, i);

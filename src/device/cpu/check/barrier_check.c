@@ -50,6 +50,7 @@ void wpi_check_barrier(wpi_block *block) {
             continue;
         }
         const wp_check_site *at = &kernel->sites[b->barrier_sites[t]];
+        if ((at->flags & WP_CHECK_SITE_LIBRARY) != 0) continue;
         const bool is_here = here.count == 0 || is_same_barrier(here.site, at);
         const bool is_other = other.count == 0 || is_same_barrier(other.site, at);
         join(is_here ? &here : is_other ? &other : &further, t, at);
