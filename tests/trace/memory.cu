@@ -43,6 +43,10 @@ extern "C" __global__ void only_reads(const float *__restrict__ x, float *__rest
 // CHECK: issue constant 2 chain
 // CHECK-NOT: load const
 // CHECK: access {{[0-9]+}} store global ca 4 bytes
+// Two that read the halves of eight bytes are one instruction; of w, which has no partner, one more.
+// CHECK-LABEL: function halves
+// CHECK: issue constant 2 chain
+// CHECK: access {{[0-9]+}} store global ca 4 bytes
 struct table {
     int v[16];
 };
@@ -58,6 +62,17 @@ extern "C" __global__ void alike(table p, int *out, int n)
 {
     out[threadIdx.x] = numbers[blockIdx.x + n] + p.v[n & 15];
 }
+
+struct four {
+    int x, y, z, w;
+};
+__constant__ four fours[16];
+extern "C" __global__ void halves(int *out, int n)
+{
+    const four &f = fours[n + blockIdx.x];
+    out[threadIdx.x] = f.x * f.y + fours[n + blockIdx.x].w;
+}
+
 
 // CHECK-LABEL: function atomics
 // CHECK: access [[#A:]] atomic global ca 4 bytes line {{[0-9]+}} parameter 0 x

@@ -272,7 +272,7 @@ static bool is_register(LLVMValueRef access) {
 static void cost_memory(const tracer *t, LLVMValueRef i, trace_cost *cost) {
     trace_memory memory = wpi_trace_access(t, i).memory;
     if (memory == TRACE_PRIVATE && !is_register(i)) add(cost, WP_TRACE_LOCAL, 1);
-    if (memory == TRACE_CONSTANT) add(cost, WP_TRACE_CONSTANT, 1);
+    if (memory == TRACE_CONSTANT && !wpi_map_has(&t->joined, i)) add(cost, WP_TRACE_CONSTANT, 1);
 }
 
 /* A switch is a tree of comparisons. */

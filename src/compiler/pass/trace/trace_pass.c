@@ -76,7 +76,7 @@ wp_status wpi_pass_trace(wpi_compile *c, wp_error *err) {
     }
     for (uint32_t f = 0; f < t.function_count; f++) {
         uint32_t first = t.block_count;
-        wpi_trace_find_spread(&t, t.functions[f]);
+        wpi_trace_find_constants(&t, t.functions[f]);
         wpi_trace_order(&t, t.functions[f]);
         wpi_trace_cut(&t, f);
         wpi_trace_add_steps(&t, first);
@@ -94,5 +94,6 @@ wp_status wpi_pass_trace(wpi_compile *c, wp_error *err) {
     wpi_map_deinit(&t.block_of);
     wpi_map_deinit(&t.site_of);
     wpi_map_deinit(&t.spread);
+    wpi_map_deinit(&t.joined);
     return WP_STATUS_OK;
 }

@@ -53,6 +53,7 @@ typedef struct tracer {
     wpi_map site_of;  /* access → index */
     wpi_map place_of; /* hash of file, line and calls → index */
     wpi_map spread;   /* loads of constant memory whose address may differ between threads */
+    wpi_map joined;   /* loads of constant memory that come with one before */
 } tracer;
 
 /** `items` with room for one more than `count`. */
@@ -98,8 +99,8 @@ typedef struct trace_access {
 bool wpi_trace_is_read_only(const wpi_compile *c, LLVMValueRef load);
 trace_access wpi_trace_access(const tracer *t, LLVMValueRef instruction);
 /** Finds the loads of constant memory that a warp's lanes may make at several addresses, in one
- * variable or parameter. */
-void wpi_trace_find_spread(tracer *t, LLVMValueRef function);
+ * variable or parameter, and those that come with one before. */
+void wpi_trace_find_constants(tracer *t, LLVMValueRef function);
 /** Whether it is a fetch from a texture, or an access to a surface. */
 bool wpi_trace_is_texture(LLVMValueRef instruction);
 /** Whether it queries a place of a fetch: an access whose address is the call's result. */
