@@ -85,6 +85,10 @@ WP_NODISCARD wp_status wpi_pass_last_barrier(wpi_compile *c, wp_error *err);
  * last_barrier. */
 WP_NODISCARD wp_status wpi_pass_rejoin(wpi_compile *c, wp_error *err);
 
+/** registers: estimates those of each kernel, or takes them from its machine code. Needs: clean;
+ * comes before functions become the CPU's, and guards or records come in. */
+WP_NODISCARD wp_status wpi_pass_registers(wpi_compile *c, wp_error *err);
+
 /** managed: uses of a managed variable (in a variant: of any variable) go through its cell, in a
  * variant also those in initial values of constants. Needs: host layout. Fills variables[].cell. */
 WP_NODISCARD wp_status wpi_pass_managed(wpi_compile *c, wp_error *err);

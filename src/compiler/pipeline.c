@@ -136,6 +136,7 @@ static const pass passes[] = {
     {"warp-synchronous", wpi_pass_warp_synchronous, ALL},
     {"last-barrier", wpi_pass_last_barrier, RECORDED},
     {"rejoin", wpi_pass_rejoin, ALL},
+    {"registers", wpi_pass_registers, ALL},
     {"check", wpi_pass_check, CHECK},
     {"trace", wpi_pass_trace, RECORDED},
     {"retarget", wpi_pass_retarget, ALL},

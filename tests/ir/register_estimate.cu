@@ -28,3 +28,17 @@ __global__ void free(int *p, int a, int b, int c, int d, int e, int f, int g, in
         p[r] += (((((((((((a * r + b) * r + c) * r + d) * r + e) * r + f) * r + g) * r + h) * r + i) * r + j) * r + k) *
                      r + l) * (int)blockDim.x + m * (int)gridDim.x;
 }
+
+// Functions work with registers of their own, which add to what is alive where they are called; and so do divisions.
+// CHECK: wpcc: _Z8functionIdEvPT_: about {{5[0-9]}} registers
+// CHECK: wpcc: _Z8functionIfEvPT_: about {{5[0-9]}} registers
+// CHECK: wpcc: _Z6dividePd: about {{2[2-9]}} registers
+template <class T> __global__ void function(T *p) {
+    p[threadIdx.x] = tgamma(p[threadIdx.x]);
+}
+template __global__ void function(double *);
+template __global__ void function(float *);
+
+__global__ void divide(double *p) {
+    p[threadIdx.x] /= p[threadIdx.x + 1];
+}

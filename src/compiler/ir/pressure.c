@@ -6,6 +6,7 @@
 
 #include "base/must.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/function_registers.h"
 #include "compiler/ir/live.h"
 
 /* A name of a constant of the launch begins so: operands of machine code. */
@@ -119,16 +120,22 @@ static void begin_at_end(walk *w, LLVMBasicBlockRef block) {
     }
 }
 
+/* `more` than the values that are alive now. */
+static void note(walk *w, uint32_t more) {
+    if (w->now + more > w->most.anywhere) w->most.anywhere = w->now + more;
+}
+
 static void walk_block(walk *w, LLVMBasicBlockRef block) {
     begin_at_end(w, block);
     for (LLVMValueRef i = LLVMGetBasicBlockTerminator(block); i && !LLVMIsAPHINode(i);
          i = LLVMGetPreviousInstruction(i)) {
-        if (w->now > w->most.anywhere) w->most.anywhere = w->now;
+        note(w, 0);
         take_away(w, i);
         for (int o = 0; o < LLVMGetNumOperands(i); o++)
             add(w, LLVMGetOperand(i, (unsigned)o));
+        note(w, wpi_function_registers(i));
     }
-    if (w->now > w->most.anywhere) w->most.anywhere = w->now;
+    note(w, 0);
     if (w->now > w->most.at_starts) w->most.at_starts = w->now;
 }
 

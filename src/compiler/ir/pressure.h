@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 typedef struct wpi_pressure_of {
-    uint32_t anywhere;  /* in the order of the instructions */
+    uint32_t anywhere;  /* in the order of the instructions, with those that functions work with */
     uint32_t at_starts; /* of blocks, with the results of phis: whatever the order within a block */
 } wpi_pressure_of;
 

@@ -80,7 +80,4 @@ void wpi_lower_pass_library(wpi_compile *c, LLVMValueRef before, LLVMValueRef ca
 LLVMValueRef wpi_saturated_conversion(wpi_compile *c, LLVMBuilderRef at, LLVMValueRef x,
                                       bool is_signed, LLVMTypeRef to);
 
-/** Estimates the registers of each kernel for which that is not done. */
-void wpi_estimate_registers(wpi_compile *c);
-
 #endif

@@ -64,7 +64,6 @@ bool wpi_trace_has_barrier_word(const trace_block *block) {
 
 wp_status wpi_pass_trace(wpi_compile *c, wp_error *err) {
     (void)err;
-    wpi_estimate_registers(c); /* of the program, not of the recorder */
     tracer t = {
         .c = c, .layout = LLVMGetModuleDataLayout(c->module), .is_in_step = c->variant.is_in_step};
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
