@@ -753,10 +753,14 @@ uint32_t wpi_registers_at_most(const wp_device_info *device, uint32_t registers)
     return registers < most ? registers : most;
 }
 
+static uint64_t registers_of_warp(const wp_device_info *device, uint32_t registers_per_thread) {
+    return rounded_up((uint64_t)registers_per_thread * 32, device->register_granule);
+}
+
 /* Warps that an SM has registers for, as in NVIDIA's calculator: a warp gets whole units of its
  * scheduler's share. */
 static uint64_t warps_by_registers(const wp_device_info *device, uint32_t registers_per_thread) {
-    const uint64_t warp = rounded_up((uint64_t)registers_per_thread * 32, device->register_granule);
+    const uint64_t warp = registers_of_warp(device, registers_per_thread);
     const uint64_t shares = device->schedulers == 0 ? 1 : device->schedulers;
     return warp == 0 ? UINT64_MAX : device->registers_per_sm / shares / warp * shares;
 }
@@ -764,7 +768,10 @@ static uint64_t warps_by_registers(const wp_device_info *device, uint32_t regist
 uint32_t wpi_occupancy_threads(const wp_device_info *device, uint32_t registers_per_thread) {
     const uint64_t most = device->threads_per_block_max;
     if (device->register_granule == 0) return (uint32_t)most;
-    const uint64_t warps = warps_by_registers(device, registers_per_thread);
+    const uint64_t warp = registers_of_warp(device, registers_per_thread);
+    uint64_t warps = warps_by_registers(device, registers_per_thread);
+    if (warp != 0 && device->registers_per_block / warp < warps) /* of an SM that has more */
+        warps = device->registers_per_block / warp;
     return (uint32_t)(warps < most / 32 ? warps * 32 : most);
 }
 

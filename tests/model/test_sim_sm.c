@@ -284,6 +284,7 @@ static uint32_t queried(uint32_t threads, uint32_t registers, uint32_t shared_by
                                    .threads_per_sm_max = 2048,
                                    .blocks_per_sm_max = 32,
                                    .registers_per_sm = 65536,
+                                   .registers_per_block = 65536,
                                    .register_granule = 256,
                                    .schedulers = 4,
                                    .shared_bytes_per_sm = 96 * 1024,
@@ -294,6 +295,20 @@ static uint32_t queried(uint32_t threads, uint32_t registers, uint32_t shared_by
     const uint32_t ctas = wpi_occupancy_blocks(&device, &kernel, threads, 0);
     assert_int_equal(ctas == 0, wpi_occupancy_threads(&device, registers) < threads);
     return ctas;
+}
+
+/* As on the K80, whose SMs have two blocks' registers. */
+static void a_block_has_less_than_an_sm(void **state) {
+    (void)state;
+    wp_device_info device = {.threads_per_block_max = 1024,
+                             .registers_per_sm = 131072,
+                             .registers_per_block = 65536,
+                             .register_granule = 256,
+                             .schedulers = 4};
+    assert_int_equal(wpi_occupancy_threads(&device, 64), 1024);
+    assert_int_equal(wpi_occupancy_threads(&device, 128), 512);
+    device.registers_per_block = 131072;
+    assert_int_equal(wpi_occupancy_threads(&device, 128), 1024);
 }
 
 static void as_many_ctas_fit_as_the_calculator_says(void **state) {
@@ -688,6 +703,7 @@ int main(void) {
         cmocka_unit_test(ctas_go_to_sms_in_turn_or_fill_one),
         cmocka_unit_test(divergence_serialises),
         cmocka_unit_test(a_barrier_waits_for_the_last),
+        cmocka_unit_test(a_block_has_less_than_an_sm),
         cmocka_unit_test(as_many_ctas_fit_as_the_calculator_says),
         cmocka_unit_test(greedy_schedulers_stay_and_others_go_round),
         cmocka_unit_test(throughput_is_concurrency_over_latency),

@@ -134,6 +134,7 @@ static void fill_info(wp_device_info *info, const wpi_profile *p) {
     info->threads_per_sm_max = p->threads;
     info->blocks_per_sm_max = p->ctas;
     info->registers_per_sm = p->registers;
+    if (info->registers_per_block > p->registers) info->registers_per_block = p->registers;
     info->register_granule = p->register_granule;
     info->schedulers = p->schedulers;
     info->shared_granule_bytes = (uint32_t)p->shared_granule_bytes;
