@@ -35,6 +35,21 @@ static void old_names(void) {
     CHECK(again == device);
 }
 
+/* What a monitor of a training run asks: its types and constants are there, the device has no such facts. */
+static void samples(nvmlDevice_t device) {
+    nvmlSample_t sample[4];
+    nvmlValueType_t type;
+    unsigned count = 4, limit;
+    unsigned long long reasons;
+    IS(nvmlDeviceGetSamples(device, NVML_GPU_UTILIZATION_SAMPLES, 0, &type, &count, sample), NOT_SUPPORTED);
+    IS(nvmlDeviceGetTemperatureThreshold(device, NVML_TEMPERATURE_THRESHOLD_SLOWDOWN, &limit), NOT_SUPPORTED);
+    IS(nvmlDeviceGetCurrentClocksThrottleReasons(device, &reasons), NOT_SUPPORTED);
+    CHECK_EQ(sizeof sample, (size_t)64);
+    CHECK_EQ(nvmlClocksThrottleReasonSwPowerCap | nvmlClocksThrottleReasonHwPowerBrakeSlowdown |
+                 nvmlClocksThrottleReasonHwThermalSlowdown,
+             nvmlClocksThrottleReasonAll & 0xc4ULL);
+}
+
 int main() {
     nvmlDevice_t device, again;
     unsigned int count, number;
@@ -66,6 +81,7 @@ int main() {
     CHECK(major == prop.major && minor == prop.minor);
 
     old_names();
+    samples(device);
     nvmlMemory_t before, after;
     void *memory;
     OK(nvmlDeviceGetMemoryInfo(device, &before));

@@ -200,6 +200,8 @@ nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t device, unsig
 
 /* ---- calls without an implementation: any arguments ---- */
 
+#include "wp/nvml_missing_types.h"
+
 #if defined(__cplusplus)
 #define WP_NVML_MISSING(name) nvmlReturn_t name(...);
 #else
