@@ -45,6 +45,8 @@ static void samples(nvmlDevice_t device) {
     IS(nvmlDeviceGetTemperatureThreshold(device, NVML_TEMPERATURE_THRESHOLD_SLOWDOWN, &limit), NOT_SUPPORTED);
     IS(nvmlDeviceGetCurrentClocksThrottleReasons(device, &reasons), NOT_SUPPORTED);
     CHECK_EQ(sizeof sample, (size_t)64);
+    char version[NVML_DEVICE_PART_NUMBER_BUFFER_SIZE];
+    OK(nvmlSystemGetDriverVersion(version, sizeof version));
     CHECK_EQ(nvmlClocksThrottleReasonSwPowerCap | nvmlClocksThrottleReasonHwPowerBrakeSlowdown |
                  nvmlClocksThrottleReasonHwThermalSlowdown,
              nvmlClocksThrottleReasonAll & 0xc4ULL);
