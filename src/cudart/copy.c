@@ -72,11 +72,10 @@ static bool can_be_device(wpi_memory_class class) {
 
 static bool is_kind_right(enum cudaMemcpyKind kind, wpi_memory_class dst, wpi_memory_class src) {
     switch (kind) {
-    case cudaMemcpyHostToHost: return dst != WPI_MEMORY_DEVICE && src != WPI_MEMORY_DEVICE;
     case cudaMemcpyHostToDevice: return can_be_device(dst);
     case cudaMemcpyDeviceToHost: return can_be_device(src);
     case cudaMemcpyDeviceToDevice: return can_be_device(dst) && can_be_device(src);
-    default: return true;
+    default: return true; /* also cudaMemcpyHostToHost, which calls both sides "host" */
     }
 }
 

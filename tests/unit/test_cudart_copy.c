@@ -43,7 +43,6 @@ static void wrong_sides_are_refused(void **state) {
     assert_cuda(cudaMemcpy(host, device, size, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
     assert_cuda(cudaMemcpy(device, host, size, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
     assert_cuda(cudaMemcpy(host, other, size, cudaMemcpyDeviceToDevice), cudaErrorInvalidValue);
-    assert_cuda(cudaMemcpy(device, device, size, cudaMemcpyHostToHost), cudaErrorInvalidValue);
     assert_cuda(cudaMemcpy(device, host, size, (enum cudaMemcpyKind)9),
                 cudaErrorInvalidMemcpyDirection);
     /* Managed and page-locked memory is both. */
@@ -51,6 +50,21 @@ static void wrong_sides_are_refused(void **state) {
     assert_ok(cudaMemcpy(host, managed, size, cudaMemcpyHostToHost));
     assert_ok(cudaMemcpy(device, pinned, size, cudaMemcpyHostToDevice));
     assert_ok(cudaMemcpy(pinned, device, size, cudaMemcpyDeviceToDevice));
+}
+
+/* "Host" says less than "device": with unified addressing such a pointer may lead anywhere. */
+static void host_may_be_any_memory(void **state) {
+    (void)state;
+    int host[4] = {1, 2, 3, 4}, back[4] = {0};
+    int *first, *second;
+    const size_t size = sizeof host;
+    assert_ok(cudaMalloc((void **)&first, size));
+    assert_ok(cudaMalloc((void **)&second, size));
+    assert_ok(cudaMemcpy(first, host, size, cudaMemcpyHostToHost));
+    assert_ok(cudaMemcpy(second, first, size, cudaMemcpyHostToHost));
+    assert_ok(cudaMemcpyAsync(back, second, size, cudaMemcpyHostToHost, NULL));
+    assert_ok(cudaDeviceSynchronize());
+    assert_memory_equal(host, back, size);
 }
 
 static void ranges_stay_in_their_allocation(void **state) {
@@ -307,6 +321,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(bytes_travel_to_the_device_and_back),
         TEST(wrong_sides_are_refused),
+        TEST(host_may_be_any_memory),
         TEST(ranges_stay_in_their_allocation),
         TEST(rows_keep_their_pitches),
         TEST(boxes_are_cut_out),
