@@ -15,6 +15,22 @@ struct with_type {
     typedef int type;
 };
 
+/* A template that its namespace does not declare so, only another of its name. */
+namespace outer {
+namespace inner {
+struct factor {
+    int by;
+};
+template <typename T, int N> __device__ int scaled(T x, factor f);
+}
+}
+template <typename T, int N>
+__device__ int outer::inner::scaled(T x, int more, outer::inner::factor f)
+{
+    const char brace = '}'; /* } */
+    return brace == '}' ? x * f.by * N + more : 0;
+}
+
 static const int archs[] = {__CUDA_ARCH_LIST__};
 
 __global__ void arch(int *out)
@@ -24,15 +40,17 @@ __global__ void arch(int *out)
 #ifdef __CUDA_ARCH__
     out[2] = __CUDA_ARCH__;
 #endif
+    out[3] = outer::inner::scaled<short, 7>(3, 5, outer::inner::factor{2});
 }
 
 int main()
 {
-    int *out = check_managed<int>(3);
+    int *out = check_managed<int>(4);
     arch<<<1, 1>>>(out);
     KERNEL_OK();
     CHECK(out[0] == 1);
     CHECK(out[1] == 0);
+    CHECK_EQ(out[3], 3 * 2 * 7 + 5);
     CHECK(sizeof(archs) == sizeof(int) && archs[0] == out[2]);
     /* The architecture that the kernel was compiled for, not the device's: libraries choose launch shapes by it. */
     cudaFuncAttributes attributes;

@@ -31,7 +31,7 @@ typedef enum which_place { AT_ERROR, AT_FIRST_NOTE, AT_LAST_NOTE } which_place;
 
 typedef struct correction {
     const char *message;
-    const char *note; /* NULL, or in one of its notes */
+    const char *note; /* NULL, or further on in its line, or in one of its notes */
     which_place place;
     char *(*change)(const char *text, const char *at);
 } correction;
@@ -127,6 +127,8 @@ static const correction corrections[] = {
      "class "
      "template",
      NULL, AT_ERROR, wpi_default_argument_remove},
+    {": error: out-of-line definition of '", "' does not match any declaration in namespace '",
+     AT_ERROR, wpi_out_of_line_template_enclose},
 };
 
 /* On the host side: any error in the body of a function for the device only. */
@@ -213,7 +215,10 @@ static const correction *find_correction(const char *line, size_t length, size_t
     for (size_t i = 0; i < sizeof corrections / sizeof *corrections; i++) {
         const correction *c = &corrections[i];
         const char *found = memmem(line, length, c->message, strlen(c->message));
-        if (found == NULL || (c->note != NULL && !has_note(line, c->note))) continue;
+        if (found == NULL) continue;
+        if (c->note != NULL && memmem(line, length, c->note, strlen(c->note)) == NULL &&
+            !has_note(line, c->note))
+            continue;
         *at = (size_t)(found - line);
         return c;
     }

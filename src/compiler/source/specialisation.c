@@ -5,17 +5,25 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "compiler/source/source_text.h"
 
-char *wpi_specialisation_both_sides(const char *text, const char *at) {
-    static const char word[] = "template", blanks[] = " \t\r\n";
-    const size_t length = sizeof word - 1;
+static const char template_word[] = "template";
+
+/* The `template` before `at`, in its statement; NULL: there is none. */
+static const char *begin_of_template(const char *text, const char *at) {
     const char *from = at;
-    while (from > text && strncmp(from, word, length) != 0) {
-        if (strchr(";{}", *from) != NULL) return NULL;
+    while (strncmp(from, template_word, sizeof template_word - 1) != 0) {
+        if (from == text || strchr(";{}", *from) != NULL) return NULL;
         from--;
     }
-    if (strncmp(from, word, length) != 0) return NULL;
-    from += length;
+    return from;
+}
+
+char *wpi_specialisation_both_sides(const char *text, const char *at) {
+    static const char blanks[] = " \t\r\n";
+    const char *from = begin_of_template(text, at);
+    if (from == NULL) return NULL;
+    from += sizeof template_word - 1;
     from += strspn(from, blanks);
     if (*from++ != '<') return NULL;
     from += strspn(from, blanks);
@@ -42,4 +50,34 @@ char *wpi_default_argument_remove(const char *text, const char *at) {
     if (*equals != '=') return NULL;
     const char *outer = end_of_expression(equals);
     return outer == NULL ? NULL : wpi_format("%.*s%s", (int)(first - text), text, outer);
+}
+
+/* Behind the first block in braces from `p` on; NULL: a statement ends before, or the text. */
+static const char *end_of_body(const char *p) {
+    int depth = 0;
+    while (*p != '\0') {
+        const size_t skipped = wpi_source_skip(p);
+        if (skipped != 0) {
+            p += skipped;
+            continue;
+        }
+        if (depth == 0 && *p == ';') return NULL;
+        depth += (*p == '{') - (*p == '}');
+        if (*p++ == '}' && depth == 0) return p;
+    }
+    return NULL;
+}
+
+char *wpi_out_of_line_template_enclose(const char *text, const char *at) {
+    const char *space = at; /* the begin of "outer::inner::" before the name */
+    while (space - text > 2 && strncmp(space - 2, "::", 2) == 0) {
+        space -= 2;
+        while (space > text && (isalnum((unsigned char)space[-1]) || space[-1] == '_'))
+            space--;
+    }
+    const char *begin = begin_of_template(text, at), *end = end_of_body(at);
+    if (space == at || begin == NULL || end == NULL || !isalpha((unsigned char)*space)) return NULL;
+    return wpi_format("%.*snamespace %.*s { %.*s%.*s }%s", (int)(begin - text), text,
+                      (int)(at - 2 - space), space, (int)(space - begin), begin, (int)(end - at),
+                      at, end);
 }

@@ -13,4 +13,9 @@ char *wpi_specialisation_both_sides(const char *text, const char *at);
  * caller frees the result; NULL: there is none. */
 char *wpi_default_argument_remove(const char *text, const char *at);
 
+/** `template <class T> void space::f(T, int) {…}` where the namespace declares another `f`: nvcc
+ * accepts it as one more. Puts the definition of the template whose name is at `at` into the
+ * namespace. The caller frees the result; NULL: it is no such template. */
+char *wpi_out_of_line_template_enclose(const char *text, const char *at);
+
 #endif
