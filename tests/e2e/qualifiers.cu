@@ -59,6 +59,21 @@ static __global__ void all(int *out, double *reals)
         reals[4 + k] = constants[k];
 }
 
+/* Declarations of one function that name different sides: it has all of them. */
+namespace sides {
+__host__ __device__ int defined_plain(int v);
+template <typename T> __host__ __device__ T *defined_for_device(T *p, int n);
+template <typename T> T declared_plain(T const &v);
+}
+int sides::defined_plain(int v) { return 3 * v; }
+template <typename T> __device__ T *sides::defined_for_device(T *p, int n) { return p + n; }
+template <typename T> __host__ __device__ T sides::declared_plain(T const &v) { return v + 1; }
+
+__global__ void all_sides(int *out)
+{
+    *sides::defined_for_device(out, 1) = sides::defined_plain(5) + sides::declared_plain(100);
+}
+
 int main(void)
 {
     int *out = check_managed<int>(256);
@@ -91,5 +106,9 @@ int main(void)
     bounded_twice<<<1, 256>>>(out);
     KERNEL_OK();
     CHECK_EQ(out[255], 255);
+    all_sides<<<1, 1>>>(out);
+    KERNEL_OK();
+    CHECK_EQ(out[1], 116);
+    CHECK_EQ(*sides::defined_for_device(out, 1) + sides::defined_plain(1) + sides::declared_plain(1), 121);
     return check_done();
 }

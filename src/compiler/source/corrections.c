@@ -122,6 +122,12 @@ static const correction corrections[] = {
     {": error: no function template matches function template specialization '",
      ": note: candidate template ignored: target attributes do not match", AT_ERROR,
      wpi_specialisation_both_sides},
+    {": error: __host__ __device__ function '", ": note: previous declaration is here",
+     AT_FIRST_NOTE, wpi_both_sides_insert}, /* … cannot overload __host__ function */
+    {": error: __host__ function '", "' cannot overload __host__ __device__ function '", AT_ERROR,
+     wpi_both_sides_insert},
+    {": error: __device__ function '", "' cannot overload __host__ __device__ function '", AT_ERROR,
+     wpi_both_sides_insert},
     {": error: variable of non-literal type '", NULL, AT_ERROR, wpi_misplaced_constexpr_remove},
     {": error: default arguments cannot be added to an out-of-line definition of a member of a "
      "class "

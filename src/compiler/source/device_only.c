@@ -97,3 +97,11 @@ char *wpi_device_constructor_share(const char *text, const char *at) {
     if (!has_templates || (!isalpha((unsigned char)*at) && *at != '_')) return NULL;
     return wpi_format("%.*s__host__ %s", (int)(at - text), text, at);
 }
+
+char *wpi_both_sides_insert(const char *text, const char *at) {
+    if (!isalpha((unsigned char)*at) && *at != '_' && *at != '~') return NULL;
+    const char *name = at; /* before "outer::" */
+    while (name > text && (isalnum((unsigned char)name[-1]) || strchr("_:", name[-1]) != NULL))
+        name--;
+    return wpi_format("%.*s__host__ __device__ %s", (int)(name - text), text, name);
+}

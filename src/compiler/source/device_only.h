@@ -16,4 +16,9 @@ char *wpi_device_body_remove(const char *text, const char *at);
  * it. */
 char *wpi_device_constructor_share(const char *text, const char *at);
 
+/** Makes the function whose name is at `at` one for host and device: nvcc gives a function all
+ * sides that one of its declarations names, clang wants the same in each. The caller frees the
+ * result; NULL: there is no name. */
+char *wpi_both_sides_insert(const char *text, const char *at);
+
 #endif
