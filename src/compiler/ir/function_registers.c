@@ -6,7 +6,8 @@
 
 #include "compiler/ir/edit.h"
 
-/* By bench/hardware/function_registers.py: the means of sm_35, sm_60 and sm_70, rounded. */
+/* By bench/hardware/function_registers.py: the means of sm_35, sm_60 and sm_70, rounded. Not
+ * measured: j1 and y1, as j0 and y0, and sines with cosines, as the larger of the two. */
 typedef struct function_row {
     const char *name; /* of __nv_…, or of the intrinsic llvm.….f64 */
     uint8_t of_double, of_float;
